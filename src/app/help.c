@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "base/encoding.h"
 #include "base/memory.h"
+#include "io/formats/reader.h"
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
@@ -25,6 +26,8 @@ const ikt_program_option ikt_program_options[] = {
      "write the lines of the log as text, or as json, one object a line"},
     {"threads", "N", "",
      "OpenMP threads of each rank (default: the processors that the launcher gave)"},
+    {"delimiter", "NAME", IKT_DELIMITER_NAMES,
+     "the sign that separates the cells of tables that are text (default: the one that they show)"},
     {NULL, NULL, NULL, NULL}};
 
 const ikt_exit_code ikt_exit_codes[] = {
@@ -113,8 +116,9 @@ static void text_option(ikt_text *text, const ikt_verb *verb, const ikt_option *
 }
 
 static void text_common(ikt_text *text) {
-    ikt_text_add(text, "  --help, --quiet, --verbose, --log text|json, --threads N\n"
-                       "      as for every verb; see `iktsne --help`\n");
+    ikt_text_add(text,
+                 "  --help, --quiet, --verbose, --log text|json, --threads N, --delimiter NAME\n"
+                 "      as for every verb; see `iktsne --help`\n");
 }
 
 static void text_heading(ikt_text *text, const char *title, const char *words) {

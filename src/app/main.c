@@ -24,6 +24,7 @@
 #include "config/config.h"
 #include "config/value.h"
 #include "iktsne/build.h"
+#include "io/formats/reader.h"
 #include "io/hdf5/h5.h"
 
 static const ikt_verb *const verbs[] = {
@@ -60,11 +61,18 @@ static ikt_status take_value(ikt_context *ctx, int argc, char **argv, int *at, i
     return ikt_value_parse(ctx, &type, name, text ? text + 1 : argv[*at], value);
 }
 
+static bool is_option(const char *word, size_t length, const char *name) {
+    return length == strlen(name) && strncmp(word, name, length) == 0;
+}
+
 /* Takes the options that every verb has out of argv, up to `--`. */
 static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) {
     const ikt_key threads = {.name = "threads", .type = IKT_KEY_INT, .low = 1, .high = 4096};
     const ikt_key log = {.name = "log", .type = IKT_KEY_CHOICE, .choices = "text|json"};
-    int left = 0, format;
+    const ikt_key delimiter = {
+        .name = "delimiter", .type = IKT_KEY_CHOICE, .choices = IKT_DELIMITER_NAMES};
+    static const char delimiters[] = IKT_DELIMITERS;
+    int left = 0, format, sign;
     int64_t count;
     bool options_end = false;
     for (int at = 0; at < *argc; at++) {
@@ -77,12 +85,15 @@ static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) 
             ikt_context_set_log(ctx, IKT_LOG_WARN);
         } else if (strcmp(word, "--verbose") == 0) {
             ikt_context_set_log(ctx, IKT_LOG_DETAIL);
-        } else if (length == strlen("--threads") && strncmp(word, "--threads", length) == 0) {
+        } else if (is_option(word, length, "--threads")) {
             IKT_TRY(take_value(ctx, *argc, argv, &at, threads, &count));
             ikt_context_set_threads(ctx, (int)count);
-        } else if (length == strlen("--log") && strncmp(word, "--log", length) == 0) {
+        } else if (is_option(word, length, "--log")) {
             IKT_TRY(take_value(ctx, *argc, argv, &at, log, &format));
             ikt_context_set_log_format(ctx, (ikt_log_format)format);
+        } else if (is_option(word, length, "--delimiter")) {
+            IKT_TRY(take_value(ctx, *argc, argv, &at, delimiter, &sign));
+            ikt_delimiter_use(ctx, delimiters[sign]);
         } else {
             argv[left++] = argv[at];
         }
@@ -145,7 +156,9 @@ static bool is_without_mpi(int argc, char **argv) {
     for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++) {
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)
             if (strcmp(argv[at], words[w]) == 0) return true;
-        const bool has_value = strcmp(argv[at], "--threads") == 0 || strcmp(argv[at], "--log") == 0;
+        const bool has_value = strcmp(argv[at], "--threads") == 0 ||
+                               strcmp(argv[at], "--log") == 0 ||
+                               strcmp(argv[at], "--delimiter") == 0;
         if (has_value)
             at++;
         else if (!name && argv[at][0] != '-')

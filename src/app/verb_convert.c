@@ -11,20 +11,18 @@ typedef struct {
     char labels[IKT_STRING_MAX], label_array[IKT_STRING_MAX], label_column[IKT_STRING_MAX];
     char skip_columns[IKT_STRING_MAX], dataset[IKT_STRING_MAX], array[IKT_STRING_MAX];
     char text_columns[IKT_STRING_MAX];
-    int missing, type, delimiter, header, sparse, raw, byte_order;
+    int missing, type, header, sparse, raw, byte_order;
     int64_t rows, columns, skip;
     bool overwrite;
     const char *path[2]; /* input, output */
 } command;
 
 static ikt_status convert(ikt_context *ctx, const command *asked) {
-    static const char delimiters[] = {0, ',', ';', '\t', ' ', '|'};
     static const char *const raw_types[] = {NULL,     "int8",    "int16",  "int32",
                                             "int64",  "uint8",   "uint16", "uint32",
                                             "uint64", "float32", "float64"};
     const ikt_convert_options options = {
-        .feed = {.reader = {.delimiter = delimiters[asked->delimiter],
-                            .header = (ikt_csv_header)asked->header,
+        .feed = {.reader = {.header = (ikt_csv_header)asked->header,
                             .label_column = asked->label_column,
                             .skip_columns = asked->skip_columns,
                             .text_columns = asked->text_columns,
@@ -95,9 +93,6 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "What becomes of values that are missing, NaN in dense rows of any format, and in a CSV "
          "file empty cells, NA, null and ? where numbers should be: refuse them, with the place of "
          "the first, or write them as NaN, which preprocess.missing can fill"},
-        {"delimiter",
-         IKT_CHOICE("NAME", "auto", "auto|comma|semicolon|tab|blank|pipe", &asked.delimiter),
-         "The sign that separates the cells of a CSV file"},
         {"header", IKT_CHOICE("WHETHER", "auto", "auto|yes|no", &asked.header),
          "Whether the first line of a CSV file names the columns; auto: it does when it holds text "
          "where a number should be"},

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "checkpoint/checkpoint.h"
+#include "io/formats/reader.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/stage_file.h"
 #include "io/results/graph_file.h"
@@ -152,6 +153,61 @@ static ikt_status show_matrices(ikt_context *ctx, const char *path, int least, i
     return IKT_OK;
 }
 
+/* What a list of arrays has to tell. */
+typedef struct {
+    matrices matrices;
+    bool is_direct; /* embed reads them; else they are to be converted */
+    char labels[IKT_CONTENT_TEXT];
+} arrays;
+
+static void put_array(void *self, const ikt_array *array) {
+    arrays *all = self;
+    char path[4 * IKT_STRING_MAX], name[1024], line[sizeof path + sizeof name + 64];
+    if (array->usable && !array->table)
+        ikt_join(all->labels, sizeof all->labels, ", ", "%.200s", array->name);
+    if (!array->table) return;
+    shell_word(all->matrices.path, path, sizeof path);
+    shell_word(array->name, name, sizeof name);
+    if (all->is_direct)
+        snprintf(line, sizeof line, "iktsne embed %s input.dataset=%s", path, name);
+    else
+        snprintf(line, sizeof line, "iktsne convert %s rows.h5 --array %s", path, name);
+    if (all->matrices.json)
+        ikt_json_text(all->matrices.json, array->name, line);
+    else
+        printf("  %-28s %-20s %s\n", array->name, array->shape, line);
+}
+
+/* LOCAL, rank 0. The arrays of a file that holds several, by names. */
+static ikt_status put_arrays(ikt_context *ctx, const char *path, const ikt_reader_ops *format,
+                             ikt_json *json) {
+    arrays all = {.matrices = {.path = path, .json = json}, .is_direct = format->is_flat};
+    if (json) {
+        ikt_json_begin(json, NULL, '{');
+        ikt_json_text(json, "kind", "data");
+        ikt_json_text(json, "format", format->name);
+        ikt_json_begin(json, "matrices", '{');
+    } else {
+        printf("%s: data, %s\n", path, format->name);
+    }
+    const ikt_status st = format->list(ctx, path, put_array, &all);
+    if (json) ikt_json_end(json, '}');
+    if (all.labels[0]) put_fact(json, json ? "labels_may_be" : "labels may be", all.labels);
+    if (json) ikt_json_end(json, '}');
+    return st;
+}
+
+/* COLLECTIVE. *shown: the file is one of several arrays, which have been listed. */
+static ikt_status show_arrays(ikt_context *ctx, const char *path, ikt_json *json, bool *shown) {
+    ikt_reader_content content = {0};
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0 && ikt_reader_guess(ctx, path, &content) != IKT_OK) ikt_clear(ctx);
+    const bool is_list = content.format && content.format->list && !content.packed;
+    if (is_list) st = put_arrays(ctx, path, content.format, json);
+    *shown = ikt_max_one(ctx, is_list) > 0;
+    return ikt_agree(ctx, st);
+}
+
 /* LOCAL, rank 0. An opened source; a JSON object is left open. */
 static void put_data(const ikt_source *source, bool has_labels, int64_t n_marked, ikt_json *json) {
     ikt_source_content content;
@@ -191,7 +247,9 @@ static ikt_status show_data(ikt_context *ctx, const char *path, const char *data
     const bool is_root = ikt_rank(ctx) == 0, is_any = strcmp(dataset, IKT_DATASET_AUTO) == 0;
     ikt_json json = {stdout, 0, false};
     int64_t label, *marked IKT_AT_END(ikt_free) = NULL, n_marked = 0;
-    bool has_labels = false, shown;
+    bool has_labels = false, shown = false;
+    if (!is_hdf5 && is_any) IKT_TRY(show_arrays(ctx, path, as_json ? &json : NULL, &shown));
+    if (shown) return IKT_OK;
     const ikt_status st = ikt_source_open_with(ctx, path, &options, &source);
     if (st == IKT_ERR_DATA && is_any && is_hdf5) { /* nothing is meant unless it is named */
         IKT_TRY(show_matrices(ctx, path, 1, as_json ? &json : NULL, true, &shown));

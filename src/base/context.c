@@ -210,6 +210,7 @@ ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
         (*out)->level = ctx->level;
         ikt_context_set_log_format(*out, ctx->is_json ? IKT_LOG_JSON : IKT_LOG_TEXT);
         (*out)->piece_bytes = ctx->piece_bytes;
+        (*out)->delimiter = ctx->delimiter;
         (*out)->may_fork = ctx->may_fork;
         (*out)->is_crowded |= ctx->is_crowded;
     } else {

@@ -64,7 +64,8 @@ struct ikt_context {
     ikt_purpose purpose[IKT_PURPOSES_MAX];
 
     ikt_log_level level;
-    bool is_json; /* the log's lines */
+    bool is_json;   /* the log's lines */
+    char delimiter; /* of text (io/formats/reader.h); 0: what it shows */
     bool terminal, bar_open;
     ikt_warnings warnings;
     double progress_start, progress_last; /* seconds */

@@ -216,8 +216,26 @@ static int64_t next_class(const ikt_colouring *c, int64_t last) {
     return best;
 }
 
+/* LOCAL, pure. Moves a name into the panel, and up or down by a line or two where it would lie on
+ * one of those before. False where that is not enough. */
+static bool find_room(const ikt_figure *f, int64_t left, const name_place *placed, int64_t count,
+                      name_place *name) {
+    static const int lines[] = {0, 1, -1, 2, -2};
+    const double height = 1.8 * NAME * f->unit, own = name->y;
+    const double bottom = (double)(f->top + f->panel_height) - height / 2;
+    name->x = fmax(fmin(name->x, (double)(left + f->side) - name->half), (double)left + name->half);
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
+        bool is_free = true;
+        name->y = fmax(fmin(own + lines[l] * 1.1 * height, bottom), (double)f->top + height / 2);
+        for (int64_t other = 0; other < count && is_free; other++)
+            is_free = !overlap(name, &placed[other], height);
+        if (is_free) return true;
+    }
+    return false;
+}
+
 /* COLLECTIVE. Names of the classes at their densest places, the largest class first; one that would
- * lie on another is left out. */
+ * lie on another is moved a little, or left out. */
 static ikt_status draw_names(ikt_context *ctx, ikt_figure *f, int64_t left) {
     const ikt_colouring *c = &f->colouring;
     const double size = NAME * f->unit;
@@ -239,10 +257,7 @@ static ikt_status draw_names(ikt_context *ctx, ikt_figure *f, int64_t left) {
             (double)f->top +
             ((double)ikt_view_y(&f->view, (float)f->places[2 * k + 1]) + 0.5) / IKT_VIEW_PHASES;
         name->half = ikt_font_width(name->text, size) / 2 + 0.9 * size;
-        bool is_free = true;
-        for (int64_t other = 0; other < count && is_free; other++)
-            is_free = !overlap(name, &placed[other], 1.8 * size);
-        if (is_free) draw_name(f, &placed[count++], size);
+        if (find_room(f, left, placed, count, name)) draw_name(f, &placed[count++], size);
     }
     return ikt_agree(ctx, st);
 }

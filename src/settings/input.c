@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/log.h"
+#include "io/formats/reader.h"
 #include "similarity/similarity_matrix.h"
 
 /* In the order of the choices of input.type. */
@@ -63,7 +64,7 @@ ikt_status ikt_input_look(ikt_context *ctx, const ikt_input_settings *input, ikt
 ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
     static const ikt_transposed transposed[] = {IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES,
                                                 IKT_TRANSPOSED_NO};
-    static const char delimiters[] = {0, ',', ';', '\t', ' ', '|'};
+    static const char delimiters[] = IKT_DELIMITERS;
     const bool is_raw = input->columns != IKT_AUTO_INT;
     *out = NULL;
     if (input->similarities[0]) return open_matrix(ctx, input, out);

@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "cells/cells.h"
 #include "config/value.h"
+#include "io/formats/reader.h"
 #include "isolation/centre_table.h"
 #include "isolation/settings.h"
 
@@ -62,7 +63,7 @@ static const ikt_key input_keys[] = {
          "The columns of a CSV file that are not embedded: names, or numbers from 1, with commas "
          "between. Columns that begin with text, the names of the rows, and the labels are left "
          "aside in any case"),
-    CHOICE(input, delimiter, "auto", "auto|comma|semicolon|tab|blank|pipe",
+    CHOICE(input, delimiter, "auto", IKT_DELIMITER_NAMES,
            "The sign that separates the cells of a CSV file; auto finds it"),
     NUMBER(input, rows, INT, "auto", 2, 1e15, 1, "rows",
            "Use only this many rows, the first of the file; auto uses all"),

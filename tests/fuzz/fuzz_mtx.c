@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ikt_text_lines head = {.ctx = ctx, .path = path, .begin = 0, .end = INT64_MAX};
     ikt_matrix_market about;
     ikt_status st = ikt_text_lines_open(&head);
-    if (st == IKT_OK) st = ikt_matrix_market_header(&head, &about);
+    if (st == IKT_OK) st = ikt_matrix_market_header(&head, false, &about);
     fuzz_check(st == head.fault.status, "a failure that is no fault of the text");
     ikt_text_lines_free(&head);
     if (st == IKT_OK) {

@@ -4,6 +4,8 @@ ikt_add_script_test(NAME io_inputs LABEL io SCRIPT io/test_inputs.sh
     ARGUMENTS $<TARGET_FILE:io_dump_source>)
 ikt_add_script_test(NAME io_texts LABEL io SCRIPT io/test_texts.sh
     ARGUMENTS $<TARGET_FILE:io_dump_source>)
+ikt_add_script_test(NAME io_vector_files LABEL io SCRIPT io/test_vector_files.sh
+    ARGUMENTS $<TARGET_FILE:io_dump_source>)
 ikt_add_script_test(NAME io_direct LABEL io SCRIPT io/test_direct.sh)
 ikt_test_executable(write_h5ad SOURCES support/write_h5ad.c)
 ikt_add_script_test(NAME io_by_columns LABEL io SCRIPT io/test_by_columns.sh)

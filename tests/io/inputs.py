@@ -428,6 +428,11 @@ def shapes(rng):
             g["features/name"] = np.array([f"G{i}" for i in range(60)], "S")
         case(name[:-3], name, counts.T, dataset="auto")
         case(name[:-3] + "-named", name, counts.T, dataset=group)
+    layout = h5py.VirtualLayout((N, D), "f4")
+    layout[:] = h5py.VirtualSource("place-of-it.h5", "x", (N, D))
+    with h5py.File("virtual.h5", "w", libver=("v110", "v110")) as f:
+        f.create_virtual_dataset("X", layout)
+    case("virtual", "virtual.h5", error=(4, "X is a virtual data set"))
     with h5py.File("own.h5", "w") as f: # as people store csr_matrix themselves
         for part in "data", "indices", "indptr", "shape":
             f["m/" + part] = getattr(scipy.sparse.csr_matrix(counts), part)

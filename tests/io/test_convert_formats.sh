@@ -89,7 +89,7 @@ assert list(x["indices"]) == [2999999999, 0] and list(x["indptr"]) == [0, 1, 1, 
 npz_refusals() {
     local o=out.h5
     has csr.npz || return 0
-    refuse 3 "does not tell which of its arrays is meant: name it (--array NAME, or FILE:NAME for labels and maps); it holds: a (4 x 3, <f8), b" two.npz $o
+    refuse 3 "does not tell which of its arrays is meant: name it (--array NAME, or FILE:NAME for labels and maps; input.dataset=NAME of safetensors); it holds: a (4 x 3, <f8), b" two.npz $o
     refuse 3 "has no array 'c'; it holds: a (4 x 3" two.npz $o --array c
     refuse 3 "'words' is no array of integers" named.npz $o --array words
     refuse 3 'labels must be one column, it has 9' named.npz $o --label-array other

@@ -128,7 +128,7 @@ refusals() {
     expect 3 'may be one of: obsm/X_umap (300 x 2)$' plot cells.h5ad x.png
     expect 3 'obsm/X_pca is no map: it has 5 columns' plot cells.h5ad:obsm/X_pca x.png
     expect 3 "own.csv has 6 columns of numbers ('a', 'b', 'c', 'd', 'e', 'weight'); a map has" plot own.csv x.png
-    expect 3 'FILE:NAME for labels and maps); it holds: umap (300 x 2' plot map.npz x.png
+    expect 3 'FILE:NAME for labels and maps; input.dataset=NAME of safetensors); it holds: umap (300 x 2' plot map.npz x.png
     expect 2 "map.csv has no column 'nix'" plot map.csv:UMAP1,nix x.png
     expect 4 'nothing.csv cannot be read: No such file' export nothing.csv x.npy
     expect 3 "an AnnData file without 'obsm/nix'" align cells.h5ad:obsm/nix run.h5 x.h5

@@ -41,6 +41,18 @@ awk 'BEGIN { print "name,v"; for (i = 0; i < 300; i++)
 grep -q '(column 2, counted from 0)' err.txt || fail "the column of a vector: $(cat err.txt)"
 
 printf 'sep=;\na;b\n1;2\n3;4\n' >sep.csv
+# A delimiter is named for whatever a verb reads, and reaches all ranks.
+printf 'x|y,z|k\n1|2,5|a\n3|4,1|b\n5|6,7|c\n7|8,1|a\n' >pipes.txt
+for ranks in 1 3; do
+    $IKT_MPIRUN $ranks "$IKT_PROGRAM" plot rows.csv pipes.png --colour-by pipes.txt:k --delimiter=pipe --overwrite --quiet 2>err.txt &&
+        fail "a map of commas was cut by bars"
+    grep -q 'rows.csv' err.txt || fail "$(cat err.txt)"
+    $IKT_MPIRUN $ranks "$IKT_PROGRAM" --delimiter pipe convert rows.csv out.h5 --labels pipes.txt:k --overwrite --quiet 2>err.txt &&
+        fail "rows of commas were cut by bars"
+done
+"$IKT_PROGRAM" plot rows.h5 pipes.png --colour-by pipes.txt:k --quiet 2>err.txt && fail "bars were found among commas"
+"$IKT_PROGRAM" convert rows.csv pipes.h5 --overwrite --quiet && $IKT_MPIRUN 2 "$IKT_PROGRAM" view "pipes.h5:X" pipes.html \
+    --colour-by pipes.txt:k --delimiter pipe --quiet || fail "--delimiter of view"
 "$IKT_PROGRAM" convert sep.csv sep.h5 --delimiter semicolon --quiet && "$IKT_PROGRAM" info sep.h5 | grep -q '2 rows x 2 columns' ||
     fail "sep=; beside --delimiter"
 
@@ -49,9 +61,16 @@ printf '%%%%MatrixMarket matrix coordinate integer general\n%% a comment\n3 2 4\
 printf 'a,b\n5,0\n-1,0\n2,7\n' >m.csv
 printf 'a,b,c\n5,-1,2\n0,0,7\n' >turned.csv
 mkdir -p tenx && cp m.mtx tenx/matrix.mtx && gzip -f tenx/matrix.mtx && printf 'A\nB\n' | gzip >tenx/barcodes.tsv.gz
-for pair in "m.mtx m.csv" "tenx/matrix.mtx.gz turned.csv"; do
+for pair in "m.mtx m.csv" "tenx/matrix.mtx.gz turned.csv" "tenx turned.csv" "tenx/ turned.csv"; do
     "$IKT_PROGRAM" convert ${pair% *} made.h5 --type float64 --sparse no --overwrite --quiet || fail "convert ${pair% *}"
     "$IKT_PROGRAM" convert ${pair#* } wanted.h5 --overwrite --quiet && h5diff made.h5 wanted.h5 /X || fail "rows of ${pair% *}"
+done
+$IKT_MPIRUN 3 "$IKT_PROGRAM" convert tenx made.h5 --overwrite --quiet && "$IKT_PROGRAM" info made.h5 | grep -q '2 rows x 3 columns' ||
+    fail "a folder on three ranks"
+for verb in embed info; do
+    "$IKT_PROGRAM" $verb tenx 2>err.txt
+    [ $? -eq 4 ] && grep -q 'tenx is a folder with a matrix as 10x Genomics has it; `iktsne convert tenx cells.h5`' err.txt ||
+        fail "$verb of a folder: $(cat err.txt)"
 done
 # Barcodes that are as many as the rows leave them; those that are neither are told of.
 mkdir -p rows other && cp m.mtx rows && cp m.mtx other && printf 'A\nB\nC\n\n' >rows/barcodes.tsv && seq 5 >other/barcodes.tsv
@@ -62,6 +81,30 @@ grep -q 'rows/m.mtx: its rows are the 3 cells of rows/barcodes.tsv' err.txt || f
 grep -q 'its columns are the 2 cells of tenx/barcodes.tsv.gz' err.txt || fail "which are the cells"
 "$IKT_PROGRAM" convert other/m.mtx out.h5 --overwrite 2>err.txt
 [ $? -eq 3 ] && grep -q '3 rows and 2 columns, but other/barcodes.tsv beside it names 5 cells' err.txt || fail "other barcodes"
+# Arrays are their values, column after column; of symmetric ones from the diagonal on.
+printf '%%%%MatrixMarket matrix array real general\n%% a comment\n3 2\n5\n-1\n\n0\n0\n0\n7\n' >array.mtx
+printf 'a,b\n5,0\n-1,0\n0,7\n' >array.csv
+printf '%%%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n' >square.mtx
+printf 'a,b,c\n1,2,3\n2,4,5\n3,5,6\n' >square.csv
+gzip -kf square.mtx
+for pair in "array.mtx array.csv" "square.mtx square.csv" "square.mtx.gz square.csv"; do
+    $IKT_MPIRUN 2 "$IKT_PROGRAM" convert ${pair% *} made.h5 --overwrite --quiet || fail "convert ${pair% *}"
+    "$IKT_PROGRAM" convert ${pair#* } wanted.h5 --overwrite --quiet && h5diff made.h5 wanted.h5 /X || fail "rows of ${pair% *}"
+done
+mkdir -p dense && cp array.mtx dense/matrix.mtx && printf 'A\nB\n' >dense/barcodes.tsv
+printf 'a,b,c\n5,-1,0\n0,0,7\n' >wanted.csv
+"$IKT_PROGRAM" convert dense made.h5 --overwrite --quiet && "$IKT_PROGRAM" convert wanted.csv wanted.h5 --overwrite --quiet &&
+    h5diff made.h5 wanted.h5 /X || fail "an array of cells"
+sed '$d' array.mtx >short.mtx
+printf '7\n' | cat array.mtx - >long.mtx
+sed 's/^3 2$/999999999 999999999/' array.mtx >large.mtx
+sed 's/^3 3$/3 2/' square.mtx >oblong.mtx
+for pair in "short 4 announces 3 x 2 values, but has 5" "long 4 announces 3 x 2 values, but has 7" "large 4 announces 999999999 x 999999999" \
+    "oblong 3 symmetric array that is no square"; do
+    read -r name code words <<<"$pair"
+    "$IKT_PROGRAM" convert $name.mtx out.h5 --overwrite 2>err.txt
+    [ $? -eq "$code" ] && grep -q "$words" err.txt || fail "$name: $(cat err.txt)"
+done
 # Entries of one place are added up before the type is chosen: float32 does not hold 2^24 + 1.
 printf '%%%%MatrixMarket matrix coordinate integer general\n1 2 3\n1 1 16777215\n1 2 4\n1 1 2\n' >sum.mtx
 printf 'a,b\n16777217,4\n' >sum.csv

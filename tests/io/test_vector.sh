@@ -112,6 +112,31 @@ fi
     layout.exaggeration_iterations=2 output.file=small.h5 output.measures=none --quiet >/dev/null
 head -c 5 run.pdf | grep -q '%PDF-' || fail "embed wrote no PDF"
 
+# Names of classes that stand at one place lie one below the other, and in the frame where that is at its edge.
+"$python" - <<'PYTHON'
+with open("near.csv", "w") as f:
+    f.write("x,y,kind\n")
+    f.write("0,5,a name that is long at the edge\n8,0,corner\n8,10,corner\n" * 9)
+    f.writelines(f"4,5,{kind}\n" * count for kind, count in (("most", 200), ("more", 150), ("few", 50)))
+PYTHON
+for ranks in 1 3; do
+    $IKT_MPIRUN $ranks "$IKT_PROGRAM" plot near.csv:x,y near.svg --colour-by near.csv:kind --names --no-legend --overwrite --quiet ||
+        fail "names of near classes"
+    "$python" - <<'PYTHON' || fail "the names of near classes on $ranks ranks"
+import xml.etree.ElementTree as tree
+
+svg = "{http://www.w3.org/2000/svg}"
+root = tree.parse("near.svg").getroot()
+place = {t.text: (float(t.get("x")), float(t.get("y")), float(t.get("font-size"))) for t in root.iter(svg + "text")}
+left = min(float(r.get("x")) for r in root.iter(svg + "rect") if r.get("width") == "1")
+downs = sorted((place[name][1] for name in ("most", "more", "few")))
+line = place["most"][2]
+assert all(line <= b - a <= 2 * line for a, b in zip(downs, downs[1:])), place
+assert downs[1] == place["most"][1], place  # the largest class has its own place
+assert place["a name that is long at the edge"][0] > left, (place, left)
+PYTHON
+done
+
 expect 2 'for .svg and .pdf' plot run.h5 x.png --dpi 300
 expect 4 'exists already' plot run.h5 1.svg
 expect 4 'cannot be written' plot run.h5 no/folder.svg

@@ -50,7 +50,6 @@ def brackets(x):
         case("json-open-" + name, text, error=(4, "begins an array.*no bracket ends"))
     case("intervals", "".join(f"[{i},{i + 1})\t{i + 5}\t1\n" for i in range(9)), [[i + 5, 1] for i in range(9)])
     case("json-words", "[0.5, 1]\nword [2, 3]\n", error=(3, "'word .2, 3' stands between the brackets"))
-    case("json-document", json.dumps([{"a": 1, "b": 2}] * 9), error=(3, "one JSON document of objects.*jq -c '\\.\\[\\]'"))
     # Brackets that delimiters would cut off: two numbers of each row would be lost.
     case("tuples", "".join(f"({', '.join(map(repr, r))})\n" for r in x), error=(3, "line 1.*begins a vector in brackets"))
     case("json-mixed", "".join(json.dumps([f"w{i}", *r]) + "\n" for i, r in enumerate(x)), error=(3, "line 1.*begins a vector in brackets"))
@@ -114,6 +113,47 @@ def cells(x):
     case("objects-absent", text, dataset="vector", error=(2, "no column 'vector'"))
 
 
+def documents(x):
+    """JSON documents: an array of objects, and an object of columns."""
+    kinds = [("wolf", 'the "bee" {', "ant], [")[i % 3] for i in range(N)]
+    names = "".join(sorted({k + "\n" for k in kinds}))
+    classes = [sorted(set(kinds)).index(k) for k in kinds]
+    objects = [{"id": i, "kind": k, "embedding": r, "more": {"a": ["]", "}\\"]}, "tokens": i % 5}
+               for i, (k, r) in enumerate(zip(kinds, x))]
+    want = dict(labels="kind", classes=classes, names=names)
+    for form, how in ("plain", {}), ("dense", dict(separators=(",", ":"))), ("indent", dict(indent=2)):
+        case("array-" + form, json.dumps(objects, **how), x, **want)
+        columns = {key: [o[key] for o in objects] for key in objects[0]}
+        case("members-" + form, json.dumps(columns, **how), x, **want)
+        keyed = {key: {str(2 * i): v for i, v in enumerate(values)} for key, values in columns.items()}
+        case("members-keyed-" + form, json.dumps(keyed, **how), x, **want)
+    text = json.dumps(objects)
+    case("array-lines", "[\r\n" + ",\r\n".join(map(json.dumps, objects)) + "\r\n]\r\n", x, **want)
+    case("array-mark", "\ufeff" + text, x, **want)
+    case("array-named", text, [[*r, i % 5] for i, r in enumerate(x)], dataset="embedding,tokens")
+    case("array-numbers", json.dumps([dict(zip("abcdef", r)) for r in x]), x)
+    case("array-lack", '[{"a": 1, "b": 2}, {"b": 3}, {"b": null, "a": 4, "c": 5}]', [[1, 2], [float("nan"), 3], [4, float("nan")]])
+    case("array-long", json.dumps([{"pad": "x" * (i * 977), "v": r} for i, r in enumerate(x)] * 8), x * 8)
+    case("array-ragged", json.dumps(objects[:30] + [{"embedding": [1]}]), error=(3, "object 31, column 3 .'embedding'.*as many numbers"))
+    case("array-word", text.replace('"tokens": 4', '"tokens": tree'), error=(3, "object 5: a value is no value"))
+    case("array-cut", text[:-9], error=(4, f"object {N}: no bracket ends the array"))
+    case("array-open", text[:-1], error=(4, f"object {N + 1}: no bracket ends the array"))
+    case("array-open-blank", text[:-1] + ",\n", error=(4, f"object {N + 1}: no bracket ends the array"))
+    case("array-twice", text + text, error=(3, "stands before it"))
+    case("array-follows", text + " x", error=(3, "something follows the array of objects"))
+    case("array-comma", text.replace('}, {"id": 7', '} {"id": 7'), error=(3, "object 8: '.*' stands before it"))
+    case("array-mixed", text.replace('}, {"id": 7', '}, 5, {"id": 7'), error=(3, "object 8: "))
+    columns = {"a": [1, 2, None], "b": [3, 4.5, 6], "c": ["x", "y\n\u00e4", None]}
+    case("members-null", json.dumps(columns), [[1, 3], [2, 4.5], [float("nan"), 6]], labels="c", classes=[0, 1, -1], names="x\ny \u00e4\n")
+    case("members-vector", json.dumps({"embedding": x}), x)
+    case("members-one-row", json.dumps({"embedding": x[0]}), [x[0]])
+    case("objects-one-row", json.dumps({"id": 1, "spans": [{"a": 1}], "embedding": x[0]}), [x[0]])
+    case("members-short", '{"a": [1, 2], "b": [1]}', error=(3, "member 'b': has fewer elements"))
+    case("members-keys", '{"a": {"0": 1, "1": 2}, "b": {"0": 1, "2": 2}}', error=(3, "member 'b': its elements have other names"))
+    case("members-word", '{"a": [1, tree], "b": [1, 2]}', error=(3, "member 'a': an element is no value"))
+    case("members-nested", json.dumps({"object": "list", "data": objects}), error=(3, "rows in one of its members.*jq -c '.data"))
+
+
 def words(x):
     """Words and their vectors: word2vec with its counts, GloVe; any token, signs of other formats among them."""
     tokens = ["the", ",", '"', "1999", "#", "''", "a|b", ";", "[", "nan"] + [f"w{i}" for i in range(N - 10)]
@@ -160,6 +200,16 @@ def signs(x):
     case("bad-line", lines(x[:30]) + "1,2\n" + lines(x[30:]), error=(3, f"line 31 has 2 cells; the first has {D}"))
     case("bad-blanks", "Nr. Ort,a,b\n1 Bonn,2,3\n2 Ulm,4,5\n3 Jena,6\n4 Kiel,8,9\n",
          error=(3, "line 4 has 2 cells; the first has 3"))
+    # Decimal commas, where semicolons stand between; points beside them leave what has commas a text.
+    comma = lines(x, ";").replace(".", ",")
+    case("comma", comma, x)
+    case("comma-sep", "sep=;\na;b;c;d;e;f\n" + comma, x)
+    case("comma-later", "a;b;k\n" + "".join(f"{i};{i + 1};x{i % 2}\n" for i in range(9)) + "-0,5;1,5e-3;x1\n",
+         [[i, i + 1] for i in range(9)] + [[-0.5, 0.0015]], labels="k", classes=[i % 2 for i in range(9)] + [1], names="x0\nx1\n")
+    case("comma-quoted", '"a";"b"\n' + "".join(f'"{i},25";"{i}"\n' for i in range(9)), [[i + 0.25, i] for i in range(9)])
+    case("comma-texts", "a;b\n" + "".join(f"{i},5;1,2,3\n" for i in range(9)), [[i + 0.5] for i in range(9)])
+    case("comma-and-point", "a;b\n" + "".join(f"1,{i}34;0.5\n" for i in range(9)), [[0.5]] * 9)
+    case("comma-tab", "a\tb\n" + "".join(f"1,{i}34\t5\n" for i in range(9)), [[5]] * 9)
     case("heading-below-zero", "id,-0.5,0,0.5\n" + "".join(f"{i},1,2,{i}\n" for i in range(30)),
          [[i, 1, 2, i] for i in range(30)])
     case("heading-blanks", "id -0.5 0 0.5\n" + "".join(f"{i} 1 2 {i}\n" for i in range(30)),
@@ -176,7 +226,7 @@ def signs(x):
 def make():
     draw = random.Random(7)
     x = [[round(draw.gauss(0, 1), 4) for _ in range(D)] for _ in range(N)]
-    for part in brackets, cells, words, comments, signs:
+    for part in brackets, cells, documents, words, comments, signs:
         part(x)
     open("cases.txt", "w").write("\n".join(cases) + "\n")
     pickle.dump(expected, open("expected.pickle", "wb"))

@@ -7,6 +7,7 @@
 #ifndef IKT_IO_CONVERT_CONVERT_H
 #define IKT_IO_CONVERT_CONVERT_H
 
+#include "base/atomic_file.h"
 #include "io/convert/table_writer.h"
 #include "io/formats/reader.h"
 #include "io/numbers/sparse_rows.h"
@@ -51,7 +52,7 @@ ikt_status ikt_convert(ikt_context *ctx, const char *in, const char *out,
  *
  * Each rank has a part of the rows, which it is given block by block: formats that are read in
  * order have all of them on rank 0, as a sparse matrix of HDF5 that stands by columns; HDF5 and
- * CSV, and NPY, IDX and LIBSVM that are not gzipped, are read by all ranks. A format whose rows
+ * CSV, and LIBSVM and flat formats that are not gzipped, are read by all ranks. A format whose rows
  * come in another way is one ikt_row_feed_ops.
  */
 
@@ -89,7 +90,8 @@ typedef struct {
 struct ikt_row_feed {
     ikt_context *ctx;
     const ikt_row_feed_ops *ops;
-    const char *path; /* borrowed */
+    const char *path;          /* borrowed, or */
+    char matrix[IKT_PATH_MAX]; /* that of a folder of 10x Genomics */
     void *self;
     ikt_feed_shape shape;
     bool has_own;           /* the labels are those that the kind gives with the rows, or */
@@ -127,7 +129,7 @@ ikt_status ikt_row_feed_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries
 /* COLLECTIVE. Closes and sets to NULL; accepts NULL. */
 void ikt_row_feed_close(ikt_row_feed **feed);
 
-/* The kinds of row_feed_source.c: NPY and IDX; and HDF5. */
+/* The kinds of row_feed_source.c: flat formats, as NPY; and HDF5. */
 extern const ikt_row_feed_ops ikt_row_feed_source, ikt_row_feed_hdf5;
 
 /* LOCAL. Gives rank 0 all rows, and the others none. */

@@ -9,6 +9,7 @@
 #include "io/convert/convert.h"
 #include "io/formats/csv_file.h"
 #include "io/formats/libsvm_text.h"
+#include "io/formats/matrix_market.h"
 #include "io/sources/labels.h"
 #include "io/sources/source_ops.h"
 
@@ -236,10 +237,11 @@ ikt_status ikt_row_feed_narrow(const ikt_row_feed *feed, const int64_t *wide, in
 
 /* --- any feed --------------------------------------------------------------------------------- */
 
-enum { READER, LIBSVM, CSV, NPY, IDX, HDF5 };
+enum { READER, LIBSVM, CSV, FLAT, HDF5 };
 
 /* On rank 0. What the file is. */
-static ikt_status find_kind(ikt_context *ctx, const char *path, int64_t *kind) {
+static ikt_status find_kind(ikt_context *ctx, const char *path, const ikt_reader_options *options,
+                            int64_t *kind) {
     ikt_reader_content content;
     IKT_TRY(ikt_input_check(ctx, path));
     if (ikt_source_is_hdf5(path)) {
@@ -250,17 +252,13 @@ static ikt_status find_kind(ikt_context *ctx, const char *path, int64_t *kind) {
     if (content.format == &ikt_reader_csv) *kind = CSV;
     if (content.packed) return IKT_OK;
     if (content.format == &ikt_reader_libsvm) *kind = LIBSVM;
-    if (content.format == &ikt_reader_npy) *kind = NPY;
-    if (content.format == &ikt_reader_idx) *kind = IDX;
-    return IKT_OK;
+    if (!content.format || !content.format->is_flat) return IKT_OK;
+    *kind = FLAT;
+    return ikt_reader_check_options(ctx, path, content.format, options);
 }
 
 /* COLLECTIVE. Opens the rows, and the labels that go with them. */
 static ikt_status open_rows(ikt_row_feed *feed, int64_t kind, const ikt_feed_options *options) {
-    if (kind == NPY || kind == IDX)
-        IKT_TRY(ikt_reader_check_options(feed->ctx, feed->path,
-                                         kind == NPY ? &ikt_reader_npy : &ikt_reader_idx,
-                                         &options->reader));
     IKT_TRY(feed->ops->open(feed, options));
     feed->has_own = feed->shape.labels;
     return kind == HDF5 ? IKT_OK : read_given(feed, options);
@@ -268,14 +266,20 @@ static ikt_status open_rows(ikt_row_feed *feed, int64_t kind, const ikt_feed_opt
 
 ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_options *options,
                              ikt_row_feed **out) {
-    static const ikt_row_feed_ops *const kinds[] = {
-        &reader_ops,          &libsvm_ops,          &csv_ops,
-        &ikt_row_feed_source, &ikt_row_feed_source, &ikt_row_feed_hdf5};
+    static const ikt_row_feed_ops *const kinds[] = {&reader_ops, &libsvm_ops, &csv_ops,
+                                                    &ikt_row_feed_source, &ikt_row_feed_hdf5};
     ikt_row_feed *feed = NULL;
     ikt_status st = IKT_OK;
     int64_t kind = READER;
     *out = NULL;
-    if (ikt_rank(ctx) == 0 && !options->reader.raw.type) st = find_kind(ctx, path, &kind);
+    char matrix[IKT_PATH_MAX] = "";
+    const bool is_folder = ikt_rank(ctx) == 0 && ikt_matrix_market_in(path, matrix);
+    if (ikt_max_one(ctx, is_folder) > 0) {
+        ikt_broadcast(ctx, matrix, IKT_PATH_MAX, 0);
+        path = matrix;
+    }
+    if (ikt_rank(ctx) == 0 && !options->reader.raw.type)
+        st = find_kind(ctx, path, &options->reader, &kind);
     IKT_TRY(ikt_agree(ctx, st));
     kind = ikt_max_one(ctx, kind);
     const ikt_row_feed_ops *ops = kinds[kind];
@@ -283,7 +287,8 @@ ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_
     *out = feed;
     feed->ctx = ctx;
     feed->path = path;
-    feed->label_path = ikt_is_given(options->labels) ? options->labels : path;
+    if (path == matrix) feed->path = strcpy(feed->matrix, matrix);
+    feed->label_path = ikt_is_given(options->labels) ? options->labels : feed->path;
     st = ikt_alloc_all(ctx, &feed->self, (int64_t)ops->self_bytes, 1, "reader");
     if (st == IKT_OK) {
         feed->ops = ops;

@@ -1,4 +1,4 @@
-/* Rows to be converted that a source opens: of HDF5, NPY and IDX.
+/* Rows to be converted that a source opens: of HDF5, and of formats whose rows stand plainly.
  *
  * Every rank has its share of the rows. Sparse ones are given in canonical form, for which they are
  * read twice. A sparse matrix of HDF5 that stands by columns (sparse_group.h) is turned in the
@@ -191,7 +191,11 @@ static ikt_status take_source(ikt_row_feed *feed) {
 }
 
 static ikt_status source_open(ikt_row_feed *feed, const ikt_feed_options *options) {
-    IKT_TRY(ikt_source_open(feed->ctx, feed->path, "X", 0, &feed->source));
+    const char *array = options->reader.array; /* --dataset names one as well, where there are */
+    const ikt_source_options rows = {.dataset = ikt_is_given(array)              ? array
+                                                : ikt_is_given(options->dataset) ? options->dataset
+                                                                                 : "X"};
+    IKT_TRY(ikt_source_open_with(feed->ctx, feed->path, &rows, &feed->source));
     feed->shape.n_file = ikt_source_rows(feed->source);
     IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
     return take_source(feed);

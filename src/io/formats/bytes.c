@@ -138,6 +138,8 @@ ikt_status ikt_binary_shape(ikt_reader *reader, int64_t n, int64_t d) {
     const ikt_binary *array = reader->self;
     const ikt_bytes *from = &array->bytes;
     const int64_t bytes = ikt_binary_product(ikt_binary_product(n, d), array->element.bytes);
+    /* What leads the rows is counted but for the first, which has been read as the header. */
+    const int64_t leads = n > 0 ? (n - 1) * array->lead : 0;
     if (bytes < 0)
         return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s: its header announces an impossible size",
                         reader->path);
@@ -151,10 +153,11 @@ ikt_status ikt_binary_shape(ikt_reader *reader, int64_t n, int64_t d) {
                         reader->path, (long long)n, (long long)bytes, (long long)from->packed);
     if (from->size < 0) return IKT_OK;
     if (from->is_plain)
-        reader->layout =
-            (ikt_layout){array->element, array->header, n, d, array->by_columns, array->is_list};
-    if (from->size < array->header + bytes) return truncated(reader, array, from->size);
-    if (array->may_go_on || from->size == array->header + bytes) return IKT_OK;
+        reader->layout = (ikt_layout){
+            array->element, array->header - array->lead, n, d, array->by_columns, array->is_list,
+            array->lead};
+    if (from->size < array->header + leads + bytes) return truncated(reader, array, from->size);
+    if (array->may_go_on || from->size == array->header + leads + bytes) return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_DATA,
                     "%s has %lld bytes, but its header announces %lld: is it damaged?",
                     reader->path, (long long)from->size, (long long)(array->header + bytes));
@@ -252,6 +255,7 @@ const ikt_reader_ops ikt_reader_idx = {
     .name = "IDX",
     .self_bytes = sizeof(ikt_binary),
     .labels_are = "labels of IDX are a file of their own (--labels)",
+    .is_flat = true,
     .probe = idx_probe,
     .open = idx_open,
     .read = ikt_binary_read,
@@ -400,6 +404,7 @@ const ikt_reader_ops ikt_reader_npy = {
     .name = "NPY",
     .self_bytes = sizeof(ikt_binary),
     .labels_are = "give labels as a file of their own (--labels)",
+    .is_flat = true,
     .probe = npy_probe,
     .open = npy_open,
     .read = ikt_binary_read,

@@ -72,6 +72,7 @@ typedef struct {
     bool by_columns;       /* column after column (Fortran's order): a row is all over the file */
     bool is_list;          /* the array has one axis */
     bool may_go_on;        /* more bytes may follow the elements */
+    int64_t lead;          /* see ikt_layout; such arrays are read by their layout alone */
     unsigned char *stored; /* a block as it is stored; by columns: all of the array */
 } ikt_binary;
 

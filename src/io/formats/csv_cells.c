@@ -56,9 +56,18 @@ static ikt_status take_number(const ikt_csv_records *r, const ikt_csv_columns *c
     return ikt_csv_bad_cell(r, c, column, " is not a finite number");
 }
 
+/* Of words: their tokens are no numbers. */
+static ikt_status take_words(const ikt_csv_records *r, const ikt_csv_columns *c, double *row) {
+    if (c->role[0] == IKT_CSV_NUMBER) IKT_TRY(take_number(r, c, 0, row + c->place[0] - 1));
+    if (c->role[1] != IKT_CSV_NUMBER) return IKT_OK;
+    if (ikt_csv_words_numbers(r, row + c->place[1] - 1)) return IKT_OK;
+    return ikt_csv_bad_cell(r, c, 1, "it holds a number that is not finite");
+}
+
 ikt_status ikt_csv_numbers(const ikt_csv_records *r, const ikt_csv_columns *c, double *row,
                            ikt_csv_missing *missing) {
     IKT_TRY(ikt_csv_check_cells(r, c));
+    if (c->how.kind == IKT_CSV_WORDS) return take_words(r, c, row);
     for (int64_t k = 0; k < c->columns; k++) {
         if (c->role[k] != IKT_CSV_NUMBER) continue;
         const char *cell = r->cell[k];

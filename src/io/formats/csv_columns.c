@@ -91,6 +91,7 @@ const char *ikt_csv_describe(const ikt_csv_columns *c, char *text, size_t size) 
     text[0] = '\0';
     list(c, IKT_CSV_TEXT, "text in ", text, size);
     list(c, IKT_CSV_SKIPPED, *text ? "; left out: " : "left out: ", text, size);
+    if (c->how.has_commas) ikt_join(text, size, "; ", "commas of numbers are read as points");
     if (c->how.cells > 0) ikt_join(text, size, "; ", "lines of comment (#) are passed over");
     return text;
 }
@@ -231,7 +232,8 @@ static ikt_status choose_map(const ikt_csv_records *r, ikt_csv_columns *c) {
 
 /* Whether each row is a token and its vector. */
 static bool has_tokens(const ikt_csv_records *r) {
-    return r->how.is_verbatim && r->how.delimiter == ' ' && r->how.kind == IKT_CSV_TABLE;
+    return r->how.kind == IKT_CSV_WORDS ||
+           (r->how.is_verbatim && r->how.delimiter == ' ' && r->how.kind == IKT_CSV_TABLE);
 }
 
 /* Goes behind the lead and as many records more, of which the last one is read. */
@@ -274,7 +276,7 @@ static ikt_status has_headings(ikt_csv_records *r, const ikt_csv_columns *c, boo
 /* Names that are no record: those of the members of objects, or a comment of as many cells as there
  * are columns. Then the first record comes again. */
 static ikt_status take_names_apart(ikt_csv_records *r, ikt_csv_columns *c) {
-    if (r->how.kind == IKT_CSV_OBJECTS) {
+    if (ikt_csv_is_json(&r->how)) {
         r->keys = c->names;
         r->key_count = c->columns;
         c->names_apart = true;
@@ -394,6 +396,7 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
     if (c->has_header && !c->names_apart && strncmp(c->names, "# ", 2) == 0)
         memmove(c->names, c->names + 2, (size_t)c->name_bytes - 2); /* as numpy.savetxt writes it */
     IKT_TRY(assign_roles(r, options, true, c));
+    if (r->how.kind == IKT_CSV_WORDS) c->width[1] = r->how.width;
     if (options->keeps_text) IKT_TRY(find_kinds(r, options, is_ready, c));
     if (options->is_map && !ikt_is_given(options->take_columns)) IKT_TRY(choose_map(r, c));
     return number_columns(r, options->take_columns, c);

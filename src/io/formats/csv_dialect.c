@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/context.h"
 #include "io/formats/bytes.h"
 #include "io/numbers/element.h"
 
@@ -31,7 +32,7 @@ static bool are_vectors(const char *text) {
     return !*at || strchr("[]\r\n", *at);
 }
 
-static ikt_status look_at_head(const ikt_csv_records *r, const char *head, ikt_csv_dialect *how) {
+static void look_at_head(const char *head, ikt_csv_dialect *how) {
     const char *text = skip(strncmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head, blanks);
     const char *within = skip(text + (*text != '\0'), blanks);
     if (*text == '{' && *within == '"') {
@@ -39,10 +40,9 @@ static ikt_status look_at_head(const ikt_csv_records *r, const char *head, ikt_c
         how->delimiter = ',';
         how->is_verbatim = true;
     } else if (*text == '[' && *within == '{') {
-        return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
-                        "%s is one JSON document of objects, which is not read: write each object "
-                        "on a line of its own, for example by jq -c '.[]'",
-                        r->lines.path);
+        how->kind = IKT_CSV_ARRAY;
+        how->delimiter = ',';
+        how->is_verbatim = true;
     } else if (*text == '[' && are_vectors(text)) {
         const char *end = strchr(text, ']');
         how->kind = IKT_CSV_VECTORS;
@@ -51,7 +51,6 @@ static ikt_status look_at_head(const ikt_csv_records *r, const char *head, ikt_c
             how->delimiter =
                 memchr(text, ',', end ? (size_t)(end - text) : strlen(text)) ? ',' : ' ';
     }
-    return IKT_OK;
 }
 
 /* The last two signs that stand for something. */
@@ -72,7 +71,12 @@ static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
     IKT_TRY(ikt_gz_open(r->lines.ctx, r->lines.path, &file));
     int bytes = gzread(file, head, HEAD);
     head[bytes > 0 ? bytes : 0] = '\0';
-    ikt_status st = look_at_head(r, head, how);
+    ikt_status st = IKT_OK;
+    int64_t rows, columns;
+    if (ikt_csv_are_words(head, bytes, &rows, &columns))
+        *how = (ikt_csv_dialect){.kind = IKT_CSV_WORDS, .announced = rows, .width = columns};
+    else
+        look_at_head(head, how);
     const char *text = skip(head, "\xEF\xBB\xBF \t\r\n");
     const bool is_array = how->kind == IKT_CSV_VECTORS && *skip(text + 1, blanks) == '[';
     char last[2] = "";
@@ -86,12 +90,74 @@ static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
     return st;
 }
 
+/* --- an object of columns ----------------------------------------------------------------------
+ */
+
+/* What the first object of a text holds, as far as it has been looked through. */
+typedef struct {
+    int64_t depth, deepest, members, closed; /* members whose value is an array or an object */
+    bool is_quoted, is_escaped, is_value;    /* is_value: the next sign begins that of a member */
+    bool has_rows, has_vector;               /* a member is an array of objects; of numbers */
+    bool is_alone;                           /* nothing follows it */
+    char value, last;                        /* the bracket of the member; the last sign */
+} object;
+
+static void look_at_sign(object *o, char c) {
+    const bool is_blank = strchr(blanks, c) && c;
+    if (o->members > 0 && o->depth == 0) {
+        o->is_alone &= is_blank;
+        return;
+    }
+    if (o->is_quoted) {
+        if (c == '"' && !o->is_escaped) o->is_quoted = false;
+        o->is_escaped = c == '\\' && !o->is_escaped;
+        return;
+    }
+    if (is_blank) return;
+    const bool opens = c == '{' || c == '[';
+    if (o->is_value) o->closed += opens;
+    if (opens && o->depth == 1) o->value = c;
+    if (o->depth == 2 && o->value == '[') {
+        o->has_rows |= c == '{';
+        o->has_vector |= o->last == '[' && (c == '-' || (c >= '0' && c <= '9'));
+    }
+    o->last = c;
+    o->is_value = c == ':' && o->depth == 1;
+    o->members += o->is_value;
+    o->is_quoted = c == '"';
+    o->depth += opens - (c == '}' || c == ']');
+    if (o->depth > o->deepest) o->deepest = o->depth;
+}
+
+/* Whether the text is one object whose members are columns. One whose only member is a vector is a
+ * row, as it is in objects that have a line each. */
+static ikt_status find_members(const ikt_csv_records *r, ikt_csv_dialect *how) {
+    char block[HEAD];
+    object o = {.is_alone = true};
+    gzFile file;
+    int bytes;
+    IKT_TRY(ikt_gz_open(r->lines.ctx, r->lines.path, &file));
+    while (o.is_alone && (bytes = gzread(file, block, HEAD)) > 0)
+        for (int b = 0; b < bytes && o.is_alone; b++)
+            look_at_sign(&o, block[b]);
+    gzclose(file);
+    if (!o.is_alone || o.depth > 0) return IKT_OK;
+    if (o.has_rows && !o.has_vector)
+        return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                        "%s is one JSON object with the rows in one of its members: write each row "
+                        "on a line of its own, for example by jq -c '.data[]'",
+                        r->lines.path);
+    if (o.closed == o.members && (o.members > 1 || o.deepest > 2)) how->kind = IKT_CSV_MEMBERS;
+    return IKT_OK;
+}
+
 /* --- by its first records --------------------------------------------------------------------- */
 
 /* What cutting in one way gives. */
 typedef struct {
     int64_t records, cells;  /* of a record but the first */
     int64_t numbers, filled; /* cells that are numbers; all */
+    int64_t commas, points;  /* numbers with a comma, "1,5"; with a point */
     int64_t uncut;           /* records but the first of one cell */
     bool is_even; /* all have as many cells, the first perhaps one less, as R writes it */
 } trial;
@@ -110,8 +176,12 @@ static void count_record(const ikt_csv_records *r, int64_t first, trial *t) {
     t->uncut += t->records > 0 && r->cells < 2;
     t->records++;
     t->filled += r->cells;
-    for (int64_t k = 0; k < r->cells; k++)
-        t->numbers += ikt_decimal_whole(r->cell[k], &value);
+    for (int64_t k = 0; k < r->cells; k++) {
+        const bool is_number = ikt_decimal_whole(r->cell[k], &value);
+        t->numbers += is_number;
+        t->points += is_number && strchr(r->cell[k], '.');
+        t->commas += ikt_csv_comma(r->cell[k]) != NULL;
+    }
 }
 
 /* Cuts the first records. One that cannot be cut ends the trial, which is no even one then. */
@@ -227,12 +297,19 @@ static ikt_status find_way(ikt_csv_records *r, ikt_csv_dialect *how) {
         IKT_TRY(try_way(r, how, &t));
     }
     how->cells = has_comments ? t.cells : 0;
+    how->has_commas = how->delimiter == ';' && t.commas > 0 && t.points == 0;
     return IKT_OK;
 }
 
+void ikt_delimiter_use(ikt_context *ctx, char delimiter) {
+    ctx->delimiter = delimiter;
+}
+
 ikt_status ikt_csv_dialect_find(ikt_csv_records *r, char delimiter) {
-    ikt_csv_dialect how = {.delimiter = delimiter};
+    const char asked = delimiter ? delimiter : r->lines.ctx->delimiter;
+    ikt_csv_dialect how = {.delimiter = asked};
     IKT_TRY(read_head(r, &how));
+    if (how.kind == IKT_CSV_OBJECTS) IKT_TRY(find_members(r, &how));
     if (how.kind == IKT_CSV_TABLE) IKT_TRY(find_way(r, &how));
     r->how = how;
     return IKT_OK;

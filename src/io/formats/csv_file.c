@@ -16,7 +16,7 @@
 /* HDF5 keeps texts of fixed length, and what reads them back wants less than this (columns.h). */
 enum { TEXT_MOST = 65535 };
 
-/* LOCAL, on rank 0. Size of the file, negative where it is compressed; and its columns. */
+/* LOCAL, on rank 0. Size of the file, negative where one rank has all of it; and its columns. */
 static ikt_status look_at(ikt_csv_file *file, const ikt_reader_options *options, int64_t *bytes) {
     const char *path = file->records.lines.path;
     ikt_csv_records all = {.lines = {.ctx = file->ctx, .path = path, .end = INT64_MAX}};
@@ -28,8 +28,9 @@ static ikt_status look_at(ikt_csv_file *file, const ikt_reader_options *options,
     IKT_TRY(ikt_gz_open(file->ctx, path, &opened));
     const bool is_packed = gzread(opened, head, sizeof head) > 0 && !gzdirect(opened);
     gzclose(opened);
-    *bytes = is_packed ? -1 : (int64_t)about.st_size;
     const ikt_status st = ikt_csv_columns_find(&all, options, &file->columns);
+    const bool is_whole = is_packed || ikt_csv_is_whole(&file->columns.how);
+    *bytes = is_whole ? -1 : (int64_t)about.st_size;
     ikt_csv_free(&all);
     return st;
 }
@@ -81,14 +82,14 @@ ikt_status ikt_csv_file_open(ikt_context *ctx, const char *path, const ikt_reade
     IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? look_at(file, options, &bytes) : IKT_OK));
     ikt_broadcast(ctx, &bytes, sizeof bytes, 0);
     IKT_TRY(ikt_csv_columns_share(ctx, &file->columns));
-    file->is_packed = bytes < 0;
+    file->is_on_root = bytes < 0;
     file->records.how = file->columns.how;
     file->records.keys = file->columns.names;
     file->records.key_count = file->columns.columns;
     const ikt_rows range = ikt_rows_make(bytes < 0 ? 0 : bytes, ikt_size(ctx), ikt_rank(ctx));
     file->records.lines.begin = range.first;
     file->records.lines.end = range.first + range.count;
-    if (file->is_packed && ikt_rank(ctx) == 0) file->records.lines.end = INT64_MAX;
+    if (file->is_on_root && ikt_rank(ctx) == 0) file->records.lines.end = INT64_MAX;
     IKT_TRY(find_rows(file, rows));
     const int64_t announced = file->columns.how.announced;
     if (announced > 0 && announced != file->n_file)
@@ -320,6 +321,8 @@ ikt_status ikt_csv_visit_column(ikt_context *ctx, const char *path, const char *
 /* --- among the formats ------------------------------------------------------------------------ */
 
 static bool csv_probe(const unsigned char *head, int64_t bytes) {
+    int64_t rows, columns;
+    if (ikt_csv_are_words((const char *)head, bytes, &rows, &columns)) return true;
     for (int64_t b = 0; b < bytes; b++)
         if (head[b] < 9 || (head[b] > 13 && head[b] < 32)) return false;
     return true;

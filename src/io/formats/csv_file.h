@@ -16,6 +16,7 @@
 #define IKT_IO_FORMATS_CSV_FILE_H
 
 #include "dist/row_blocks.h"
+#include "io/formats/bytes.h"
 #include "io/formats/class_labels.h"
 #include "io/formats/reader.h"
 #include "io/formats/text_lines.h"
@@ -24,7 +25,11 @@ typedef enum {
     IKT_CSV_TABLE,   /* cells between delimiters */
     IKT_CSV_VECTORS, /* vectors in brackets, one after the other: lists that were printed, arrays
                         of JSON, of any number of lines */
-    IKT_CSV_OBJECTS  /* an object of JSON on each line, whose members are cells */
+    IKT_CSV_OBJECTS, /* an object of JSON on each line, whose members are cells */
+    IKT_CSV_ARRAY,   /* the same in one array of JSON, on any lines */
+    IKT_CSV_MEMBERS, /* one object of JSON, whose members are columns: arrays, or objects that name
+                        the rows */
+    IKT_CSV_WORDS    /* no text: words and their numbers, as word2vec writes them in binary */
 } ikt_csv_kind;
 
 /* How a text is cut. */
@@ -33,13 +38,24 @@ typedef struct {
     char delimiter;   /* ' ' stands for any run of blanks and tabs, '\n' for none: a line is a cell;
                          0: not known yet */
     bool is_verbatim; /* quotes are signs like any other: tokens of word vectors */
+    bool has_commas;  /* in numbers, in place of points: "1,5" */
     int64_t cells;    /* of a record, where there are comments: lines that begin with # and have
                          another number of cells, one or a blank behind the #; 0: there are none;
                          -1: not known yet */
     int64_t lead;     /* records before all others, header among them, that say what follows:
                          "sep=;", or the two counts of word2vec */
     int64_t announced; /* rows by those counts; 0: they say nothing */
+    int64_t width;     /* of words: numbers of a row */
 } ikt_csv_dialect;
+
+/* LOCAL, pure. Whether records are members of objects, and where they begin shows only from the
+ * beginning of the file on, so that one range has all. */
+static inline bool ikt_csv_is_json(const ikt_csv_dialect *how) {
+    return how->kind >= IKT_CSV_OBJECTS && how->kind <= IKT_CSV_MEMBERS;
+}
+static inline bool ikt_csv_is_whole(const ikt_csv_dialect *how) {
+    return how->kind >= IKT_CSV_ARRAY;
+}
 
 /* Start with the lines' {ctx, path, begin, end} and a dialect; free with ikt_csv_free. */
 typedef struct {
@@ -51,20 +67,24 @@ typedef struct {
     int64_t before; /* lines of the file before the range: messages count from the first one */
     bool is_inside; /* the range begins within quotes of a record of the range before */
     int64_t number; /* of the line that the record begins in, from 1, in the range */
-    char *text;     /* [capacity] a record of several lines */
+    char *text;     /* [capacity] a record of several lines; of members all of the file */
     int64_t capacity;
     char *comment; /* the line of comment right before the first record, without its #; or NULL */
     int64_t comments; /* lines that the last pass went over as such */
     int64_t marks;    /* of these, those with no blank behind their # */
     char **cell;      /* [cells], until the next record */
     int64_t cells, cell_capacity;
+    struct ikt_csv_cursor *cursor; /* [cursors] of members, where their next elements stand */
+    int64_t cursors;
+    ikt_bytes *bytes;    /* of words, as far as they have been read */
+    const char *numbers; /* of words: float32 of the record */
 } ikt_csv_records;
 
 /* LOCAL. Finds out how a text is cut, by its first thousand records, and sets records->how.
  * Method: the delimiter that the first line tells is taken where it cuts all of these records into
  * as many cells, or most, so that one is faulty; else the first one that does. A text in which next
  * to no cell is a number is one column of texts, unless a delimiter says otherwise.
- *   delimiter   what is asked for; 0: nothing
+ *   delimiter   what is asked for; 0: nothing but what the context is told (ikt_delimiter_use)
  * Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of reading. What is wrong
  * with a record is left to who reads it. */
 ikt_status ikt_csv_dialect_find(ikt_csv_records *records, char delimiter);
@@ -85,6 +105,9 @@ ikt_status ikt_csv_next(ikt_csv_records *records, bool *end);
  * none. */
 ikt_status ikt_csv_cut_comment(ikt_csv_records *records);
 
+/* LOCAL, pure. Where the comma of a number stands that has one in place of a point, or NULL. */
+char *ikt_csv_comma(char *cell);
+
 /* LOCAL. Makes room for one more cell and puts it there. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_add_cell(ikt_csv_records *records, char *cell);
 
@@ -93,6 +116,37 @@ ikt_status ikt_csv_add_cell(ikt_csv_records *records, char *cell);
  * records->keys does not name are passed over; names that the object lacks have empty cells.
  * Errors: IKT_ERR_DATA: no object. */
 ikt_status ikt_csv_cut_object(ikt_csv_records *records, char *text);
+
+/* LOCAL. The value of JSON that stands at *at, or behind blanks: a text is unescaped where it
+ * stands, all else stays.
+ *   at           moves to the sign behind the value and blanks
+ *   value, end   receive where it begins, and where its zero belongs, which may be on that sign
+ * False where it has no end. */
+bool ikt_json_take(char **at, char **value, char **end, bool *is_text);
+
+/* LOCAL, pure. Whether a value without quotes is one that there is: an array, an object, a number,
+ * a word. */
+bool ikt_json_is_value(const char *cell);
+
+/* LOCAL. Of an object of columns: reads the file and goes to the first elements; and cuts the next
+ * record into one element of each member, *end = true behind the last ones. Where records->keys is
+ * NULL, the first record are the names of the members.
+ * Errors: IKT_ERR_DATA (no such object; columns of differing length or names of rows), IKT_ERR_FILE
+ * (it ends too early), IKT_ERR_RESOURCE. */
+ikt_status ikt_csv_members_begin(ikt_csv_records *records);
+ikt_status ikt_csv_members_next(ikt_csv_records *records, bool *end);
+
+/* LOCAL, pure. Whether a file that begins like this holds words, and its counts. */
+bool ikt_csv_are_words(const char *head, int64_t bytes, int64_t *rows, int64_t *columns);
+
+/* LOCAL. Of words: goes to the first one; and reads the next, *end = true behind the last one: two
+ * cells, the second of which is empty. Errors: IKT_ERR_FILE (truncated), IKT_ERR_DATA (a token with
+ * a zero byte or of more than 65,535, bytes behind the last row), IKT_ERR_RESOURCE. */
+ikt_status ikt_csv_words_begin(ikt_csv_records *records);
+ikt_status ikt_csv_words_next(ikt_csv_records *records, bool *end);
+
+/* LOCAL. The numbers of the word at hand into row[width]; false where some are not finite. */
+bool ikt_csv_words_numbers(const ikt_csv_records *records, double *row);
 
 /* LOCAL. The numbers of a cell that is a vector, "[0.1, -2e-3]", in square, round or curly
  * brackets, with commas or blanks between.
@@ -114,7 +168,7 @@ typedef struct {
  * Errors: as ikt_text_lines_next, faults without a message among them. */
 ikt_status ikt_csv_survey(ikt_csv_records *records, ikt_csv_passage passage[2]);
 
-/* LOCAL. Closes and frees; accepts an all-zero struct. */
+/* LOCAL. Closes and frees; accepts an all-zero struct. ikt_csv_begin may follow. */
 void ikt_csv_free(ikt_csv_records *records);
 
 /* What the columns of delimited text are: numbers, labels, texts, or left out; and their cells as
@@ -250,7 +304,7 @@ typedef struct {
     ikt_context *ctx;
     ikt_csv_records records; /* of this rank's range */
     ikt_csv_columns columns;
-    bool is_packed;       /* gzipped: rank 0 has all rows */
+    bool is_on_root;      /* gzipped, or a document of JSON: rank 0 has all rows */
     bool takes_missing;   /* labels may be missing, and have line breaks, which become blanks */
     int64_t lead;         /* this rank's first records that are no rows: header and the like */
     int64_t n_file;       /* rows of the file */

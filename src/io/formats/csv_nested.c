@@ -139,8 +139,7 @@ static int64_t find_key(const ikt_csv_records *r, const char *name, int64_t *num
     return -1;
 }
 
-/* Whether a value without quotes is one that there is: an array, an object, a number, a word. */
-static bool is_value(const char *cell) {
+bool ikt_json_is_value(const char *cell) {
     static const char *const words[] = {"true", "false", "null"};
     const char last = cell[strlen(cell) - 1];
     double value;
@@ -153,8 +152,18 @@ static bool is_value(const char *cell) {
 
 static ikt_status no_object(const ikt_csv_records *r, const char *what) {
     return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
-                    "%s, line %lld: %s: JSON is read as one object a line", r->lines.path,
-                    (long long)ikt_csv_line(r), what);
+                    "%s, %s %lld: %s: JSON is read as one object a line, an array of objects, or "
+                    "an object of columns",
+                    r->lines.path, ikt_text_lines_unit(&r->lines), (long long)ikt_csv_line(r),
+                    what);
+}
+
+bool ikt_json_take(char **at, char **value, char **end, bool *is_text) {
+    *at = *value = skip(*at);
+    *is_text = **at == '"';
+    if (!(*is_text ? take_text(at, end) : take_other(at, end))) return false;
+    *at = skip(*at);
+    return true;
 }
 
 ikt_status ikt_csv_cut_object(ikt_csv_records *r, char *at) {
@@ -172,15 +181,14 @@ ikt_status ikt_csv_cut_object(ikt_csv_records *r, char *at) {
         at = skip(at);
         if (*at != ':') return no_object(r, "a name has no value");
         *name_end = '\0';
-        at = cell = skip(at + 1);
-        const bool is_text = *at == '"';
-        if (!(is_text ? take_text(&at, &end) : take_other(&at, &end)))
-            return no_object(r, "a value has no end");
-        at = skip(at);
+        bool is_text;
+        at++;
+        if (!ikt_json_take(&at, &cell, &end, &is_text)) return no_object(r, "a value has no end");
         const char sign = *at;
         if (sign != ',' && sign != '}') return no_object(r, "a member has no end");
         *end = '\0'; /* perhaps on the sign */
-        if (!is_text && !is_value(cell)) return no_object(r, "a value is no value of JSON");
+        if (!is_text && !ikt_json_is_value(cell))
+            return no_object(r, "a value is no value of JSON");
         const int64_t place = r->keys ? find_key(r, name, &number, &key) : -1;
         if (!r->keys)
             IKT_TRY(ikt_csv_add_cell(r, name));

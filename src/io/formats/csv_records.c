@@ -44,9 +44,11 @@ static bool is_comment(const char *line, const ikt_csv_dialect *how) {
     return cells != how->cells && (!is_mark(line) || (cells < 2 && !is_quoted));
 }
 
-/* Of vectors what stands between them is no record either. */
+/* Of vectors what stands between them is no record either, of objects what ends them. */
 static bool is_empty(const char *line, const ikt_csv_dialect *how) {
-    return line[strspn(line, how->kind == IKT_CSV_VECTORS ? ", \t\r\n" : " \t")] == '\0';
+    return line[strspn(line, how->kind == IKT_CSV_VECTORS ? ", \t\r\n"
+                             : how->kind == IKT_CSV_ARRAY ? "] \t\r\n"
+                                                          : " \t")] == '\0';
 }
 
 int64_t ikt_csv_line(const ikt_csv_records *r) {
@@ -94,6 +96,20 @@ ikt_status ikt_csv_add_cell(ikt_csv_records *r, char *cell) {
     return IKT_OK;
 }
 
+char *ikt_csv_comma(char *cell) {
+    static const char digits[] = "0123456789";
+    char *at = cell + (*cell == '-' || *cell == '+'), *comma = at + strspn(at, digits);
+    const size_t length = *comma == ',' ? strspn(comma + 1, digits) : 0;
+    if (length == 0) return NULL;
+    at = comma + 1 + length;
+    if (*at == 'e' || *at == 'E') {
+        at += 1 + (at[1] == '-' || at[1] == '+');
+        if (!*at) return NULL;
+        at += strspn(at, digits);
+    }
+    return *at ? NULL : comma;
+}
+
 static ikt_status split(ikt_csv_records *r, char *at) {
     const char delimiter = r->how.delimiter;
     bool last = false;
@@ -114,6 +130,8 @@ static ikt_status split(ikt_csv_records *r, char *at) {
         }
         last = *at == '\0';
         *end = '\0';
+        char *comma = r->how.has_commas ? ikt_csv_comma(cell) : NULL;
+        if (comma) *comma = '.';
         IKT_TRY(ikt_csv_add_cell(r, cell));
     }
     return IKT_OK;
@@ -146,9 +164,19 @@ static ikt_status split_vector(ikt_csv_records *r, char *text) {
     return split(r, text);
 }
 
+/* An object of an array, behind the bracket that begins it or a comma. */
+static ikt_status split_object(ikt_csv_records *r, char *text) {
+    const char *found = text + strspn(text, " \t\r\n");
+    if (*found != (r->number == 1 ? '[' : ','))
+        return ikt_fail(r->lines.ctx, IKT_ERR_DATA, "%s, object %lld: '%.60s' stands before it",
+                        r->lines.path, (long long)ikt_csv_line(r), found);
+    return ikt_csv_cut_object(r, text + (found - text) + 1);
+}
+
 static ikt_status cut(ikt_csv_records *r, char *text) {
     return r->how.kind == IKT_CSV_VECTORS   ? split_vector(r, text)
            : r->how.kind == IKT_CSV_OBJECTS ? ikt_csv_cut_object(r, text)
+           : r->how.kind == IKT_CSV_ARRAY   ? split_object(r, text)
                                             : split(r, text);
 }
 
@@ -227,6 +255,15 @@ static ikt_status join(ikt_csv_records *r, char **text, int64_t bytes) {
     return IKT_OK;
 }
 
+/* What the kind of a text is cut into. */
+static ikt_text_unit unit_of(ikt_csv_kind kind) {
+    static const ikt_text_unit units[] = {
+        [IKT_CSV_TABLE] = IKT_UNIT_LINE,   [IKT_CSV_VECTORS] = IKT_UNIT_VECTOR,
+        [IKT_CSV_OBJECTS] = IKT_UNIT_LINE, [IKT_CSV_ARRAY] = IKT_UNIT_OBJECT,
+        [IKT_CSV_MEMBERS] = IKT_UNIT_ROW,  [IKT_CSV_WORDS] = IKT_UNIT_ROW};
+    return units[kind];
+}
+
 ikt_status ikt_csv_begin(ikt_csv_records *r, int64_t passed) {
     quotes q = r->is_inside ? inside : outside;
     char *text = "";
@@ -234,8 +271,10 @@ ikt_status ikt_csv_begin(ikt_csv_records *r, int64_t passed) {
     bool end;
     r->comments = r->marks = r->number = 0;
     ikt_free(&r->comment);
-    r->lines.are_vectors = r->how.kind == IKT_CSV_VECTORS;
-    const ikt_status st = ikt_text_lines_open(&r->lines);
+    r->lines.unit = unit_of(r->how.kind);
+    const ikt_status st = r->how.kind == IKT_CSV_MEMBERS ? ikt_csv_members_begin(r)
+                          : r->how.kind == IKT_CSV_WORDS ? ikt_csv_words_begin(r)
+                                                         : ikt_text_lines_open(&r->lines);
     if (r->lines.fault.status != IKT_OK) return ikt_text_lines_report(&r->lines, r->before);
     IKT_TRY(st);
     while (q.quoted && text) {
@@ -266,6 +305,8 @@ ikt_status ikt_csv_cut_comment(ikt_csv_records *r) {
 ikt_status ikt_csv_next(ikt_csv_records *r, bool *end) {
     char *text;
     int64_t bytes = 0;
+    if (r->how.kind == IKT_CSV_MEMBERS) return ikt_csv_members_next(r, end);
+    if (r->how.kind == IKT_CSV_WORDS) return ikt_csv_words_next(r, end);
     for (;;) {
         IKT_TRY(next_line(r, &text, &bytes));
         *end = text == NULL;
@@ -280,12 +321,24 @@ ikt_status ikt_csv_next(ikt_csv_records *r, bool *end) {
     return cut(r, text);
 }
 
+/* Of what is no lines, in which there are no quotes to be within. */
+static ikt_status survey_rows(ikt_csv_records *r, ikt_csv_passage passage[2]) {
+    bool end = false;
+    IKT_TRY(ikt_csv_begin(r, 0));
+    for (int64_t records = -1; !end; records++) {
+        passage[0].records = passage[1].records = r->lines.number = records + 1;
+        IKT_TRY(ikt_csv_next(r, &end));
+    }
+    return IKT_OK;
+}
+
 ikt_status ikt_csv_survey(ikt_csv_records *r, ikt_csv_passage passage[2]) {
     quotes q[2] = {outside, inside};
     char *text;
     int64_t bytes = 0;
     passage[0] = passage[1] = (ikt_csv_passage){false, 0};
-    r->lines.are_vectors = r->how.kind == IKT_CSV_VECTORS;
+    if (unit_of(r->how.kind) == IKT_UNIT_ROW) return survey_rows(r, passage);
+    r->lines.unit = unit_of(r->how.kind);
     IKT_TRY(ikt_text_lines_open(&r->lines));
     for (;;) {
         IKT_TRY(ikt_text_lines_next(&r->lines, &text, &bytes));
@@ -305,7 +358,9 @@ ikt_status ikt_csv_survey(ikt_csv_records *r, ikt_csv_passage passage[2]) {
 }
 
 void ikt_csv_free(ikt_csv_records *r) {
+    if (r->bytes) ikt_bytes_close(r->bytes);
     ikt_text_lines_free(&r->lines);
-    ikt_free_all(&r->text, &r->comment);
+    ikt_free_all(&r->text, &r->comment, &r->cursor, &r->bytes);
     ikt_free(&r->cell);
+    r->capacity = r->cell_capacity = r->cells = r->cursors = 0;
 }

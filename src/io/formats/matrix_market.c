@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/numbers/element.h"
 
@@ -22,6 +24,19 @@ bool ikt_matrix_market_is(const char *path) {
     const int got = gzread(file, head, (unsigned)strlen(banner));
     gzclose(file);
     return got == (int)strlen(banner) && strcasecmp(head, banner) == 0;
+}
+
+bool ikt_matrix_market_in(const char *folder, char path[IKT_PATH_MAX]) {
+    static const char *const names[] = {"matrix.mtx.gz", "matrix.mtx"};
+    struct stat about;
+    if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)) return false;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const size_t length = strlen(folder);
+        const bool has_slash = length > 0 && folder[length - 1] == '/';
+        snprintf(path, IKT_PATH_MAX, "%s%s%s", folder, has_slash ? "" : "/", names[k]);
+        if (access(path, R_OK) == 0) return true;
+    }
+    return false;
 }
 
 bool ikt_matrix_file_is(const char *path) {
@@ -51,7 +66,8 @@ static const char *read_count(const char *at, int64_t *count) {
 /* --- the header ------------------------------------------------------------------------------- */
 
 /* The banner: %%MatrixMarket matrix coordinate real general. */
-static ikt_status read_banner(ikt_text_lines *lines, char *line, ikt_matrix_market *out) {
+static ikt_status read_banner(ikt_text_lines *lines, char *line, bool takes_dense,
+                              ikt_matrix_market *out) {
     static const char space[] = " \t";
     char *word[5] = {NULL}, *rest = line;
     for (int w = 0; w < 5; w++)
@@ -60,11 +76,13 @@ static ikt_status read_banner(ikt_text_lines *lines, char *line, ikt_matrix_mark
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, NULL,
                                     "is no banner of a Matrix Market file, such as "
                                     "%%MatrixMarket matrix coordinate real general");
-    if (strcasecmp(word[1], "matrix") != 0 || strcasecmp(word[2], "coordinate") != 0)
+    out->is_dense = takes_dense && strcasecmp(word[2], "array") == 0;
+    if (strcasecmp(word[1], "matrix") != 0 ||
+        (!out->is_dense && strcasecmp(word[2], "coordinate") != 0))
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, NULL,
                                     "announces a dense array; sparse matrices are read, of the "
                                     "format coordinate");
-    out->is_pattern = strcasecmp(word[3], "pattern") == 0;
+    out->is_pattern = !out->is_dense && strcasecmp(word[3], "pattern") == 0;
     if (!out->is_pattern && strcasecmp(word[3], "real") != 0 && strcasecmp(word[3], "integer") != 0)
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, NULL,
                                     "announces numbers that are neither real, integer nor pattern");
@@ -75,21 +93,27 @@ static ikt_status read_banner(ikt_text_lines *lines, char *line, ikt_matrix_mark
     return IKT_OK;
 }
 
-ikt_status ikt_matrix_market_header(ikt_text_lines *lines, ikt_matrix_market *out) {
+ikt_status ikt_matrix_market_header(ikt_text_lines *lines, bool takes_dense,
+                                    ikt_matrix_market *out) {
     char *line;
     int64_t length;
     *out = (ikt_matrix_market){0};
     IKT_TRY(ikt_text_lines_next(lines, &line, &length));
-    IKT_TRY(read_banner(lines, line ? line : (char[]){""}, out));
+    IKT_TRY(read_banner(lines, line ? line : (char[]){""}, takes_dense, out));
     do { /* comments, and empty lines */
         IKT_TRY(ikt_text_lines_next(lines, &line, &length));
     } while (line && (*line == '%' || !*skip_blanks(line)));
     const char *at = line ? read_count(line, &out->rows) : NULL;
     if (at) at = read_count(at, &out->columns);
-    if (at) at = read_count(at, &out->entries);
+    if (at && !out->is_dense) at = read_count(at, &out->entries);
     if (!at || *skip_blanks(at))
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, NULL,
-                                    "does not hold the numbers of rows, columns and entries");
+                                    out->is_dense ? "does not hold the numbers of rows and columns"
+                                                  : "does not hold the numbers of rows, columns "
+                                                    "and entries");
+    if (out->is_symmetric && out->is_dense && out->rows != out->columns)
+        return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, NULL,
+                                    "announces a symmetric array that is no square");
     out->lines = lines->number;
     out->is_packed = lines->file && !gzdirect(lines->file);
     out->body = lines->offset + lines->at;
@@ -97,6 +121,19 @@ ikt_status ikt_matrix_market_header(ikt_text_lines *lines, ikt_matrix_market *ou
 }
 
 /* --- entries ---------------------------------------------------------------------------------- */
+
+/* The value at the end of an entry. */
+static ikt_status take_value(ikt_text_lines *lines, const ikt_matrix_market *about,
+                             const char *line, const char *at, ikt_matrix_entry *entry) {
+    const char *first = at = skip_blanks(at);
+    if (!about->is_pattern && (!ikt_decimal(at, &at, &entry->value) || !isfinite(entry->value)))
+        return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, first,
+                                    "is not the finite number that an entry has");
+    if (*skip_blanks(at))
+        return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, skip_blanks(at),
+                                    "is more than an entry has");
+    return IKT_OK;
+}
 
 ikt_status ikt_matrix_market_next(ikt_text_lines *lines, const ikt_matrix_market *about,
                                   ikt_matrix_entry *entry, bool *found) {
@@ -109,7 +146,10 @@ ikt_status ikt_matrix_market_next(ikt_text_lines *lines, const ikt_matrix_market
         if (!line) return IKT_OK;
         at = skip_blanks(line);
     } while (!*at || *at == '%');
-    const char *first = at, *second = read_count(at, &row);
+    const char *first = at, *second;
+    entry->value = 1;
+    if (about->is_dense) return take_value(lines, about, line, at, entry);
+    second = read_count(at, &row);
     if (!second || row < 1 || row > about->rows)
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, first,
                                     "is no row of the matrix; rows count from 1");
@@ -118,12 +158,5 @@ ikt_status ikt_matrix_market_next(ikt_text_lines *lines, const ikt_matrix_market
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, skip_blanks(second),
                                     "is no column of the matrix; columns count from 1");
     *entry = (ikt_matrix_entry){(uint32_t)(row - 1), (uint32_t)(column - 1), 1};
-    first = at = skip_blanks(at);
-    if (!about->is_pattern && (!ikt_decimal(at, &at, &entry->value) || !isfinite(entry->value)))
-        return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, first,
-                                    "is not the finite number that an entry has");
-    if (*skip_blanks(at))
-        return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, skip_blanks(at),
-                                    "is more than an entry has");
-    return IKT_OK;
+    return take_value(lines, about, line, at, entry);
 }

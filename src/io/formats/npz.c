@@ -376,17 +376,20 @@ static void describe(const ikt_npy_header *header, char text[SHAPE_SIZE]) {
     ikt_join(text, SHAPE_SIZE, ", ", "%s%s", header->axes > 0 ? "" : "a single ", header->type);
 }
 
+static ikt_array about(const npz_member *member, char shape[SHAPE_SIZE]) {
+    const ikt_npy_header *header = &member->header;
+    const bool usable = header->numeric && header->axes > 0;
+    describe(header, shape);
+    return (ikt_array){member->name, usable, usable && header->axes > 1, shape};
+}
+
 static ikt_status choose(const npz_archive *npz, const char *name, int64_t *chosen) {
     IKT_ARRAYS(held, npz->ctx, "reader");
     ikt_array *arrays = ikt_claim(&held, npz->count, sizeof *arrays);
     char(*shape)[SHAPE_SIZE] = ikt_claim(&held, npz->count, sizeof *shape);
     IKT_TRY(held.status);
-    for (int64_t m = 0; m < npz->count; m++) {
-        const ikt_npy_header *header = &npz->member[m].header;
-        const bool usable = header->numeric && header->axes > 0;
-        describe(header, shape[m]);
-        arrays[m] = (ikt_array){npz->member[m].name, usable, usable && header->axes > 1, shape[m]};
-    }
+    for (int64_t m = 0; m < npz->count; m++)
+        arrays[m] = about(&npz->member[m], shape[m]);
     return ikt_array_choose(npz->ctx, npz->path, arrays, npz->count, name, chosen);
 }
 
@@ -419,6 +422,25 @@ static ikt_status npz_open(ikt_reader *reader, const ikt_reader_options *options
     return open_array(npz, &npz->member[which], reader);
 }
 
+static void end_archive(npz_archive *npz) {
+    for (int64_t m = 0; m < npz->count; m++)
+        ikt_free(&npz->member[m].name);
+    ikt_free(&npz->member);
+    if (npz->zip) zip_discard(npz->zip);
+}
+
+static ikt_status npz_list(ikt_context *ctx, const char *path, ikt_array_visitor *visit,
+                           void *self) {
+    npz_archive npz IKT_AT_END(end_archive) = {.ctx = ctx, .path = path};
+    char shape[SHAPE_SIZE];
+    IKT_TRY(open_archive(&npz));
+    for (int64_t m = 0; m < npz.count; m++) {
+        const ikt_array array = about(&npz.member[m], shape);
+        visit(self, &array);
+    }
+    return IKT_OK;
+}
+
 static ikt_status npz_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
     return ikt_reader_read(((npz_self *)reader->self)->chosen, count, rows, labels);
 }
@@ -429,10 +451,8 @@ static void npz_close(ikt_reader *reader) {
     ikt_reader_close(&self->chosen); /* before the archive, as the columns */
     close_column(&self->indices);
     close_column(&self->values);
-    for (int64_t m = 0; m < npz->count; m++)
-        ikt_free(&npz->member[m].name);
-    ikt_free_all(&npz->member, &self->starts, &self->name);
-    if (npz->zip) zip_discard(npz->zip);
+    end_archive(npz);
+    ikt_free_all(&self->starts, &self->name);
 }
 
 const ikt_reader_ops ikt_reader_npz = {
@@ -446,6 +466,7 @@ const ikt_reader_ops ikt_reader_npz = {
     .read = npz_read,
     .read_sparse = npz_read_sparse,
     .count = npz_count,
+    .list = npz_list,
     .close = npz_close,
 };
 

@@ -1,4 +1,5 @@
-/* Matrix Market files as rows: a sparse matrix, brought into rows in memory. See matrix_market.h.
+/* Matrix Market files as rows: a sparse matrix or an array, brought into rows in memory. See
+ * matrix_market.h.
  *
  * Beside a file `barcodes.tsv` or `barcodes.tsv.gz`, as 10x Genomics and Seurat write it, with a
  * line for each column, the matrix is genes x cells, and its columns are our rows. */
@@ -11,6 +12,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/log.h"
+#include "io/formats/bytes.h"
 #include "io/formats/matrix_market.h"
 #include "io/formats/reader.h"
 
@@ -94,15 +96,29 @@ static ikt_status add(ikt_context *ctx, entries *e, int64_t row, int64_t column,
     return IKT_OK;
 }
 
+static ikt_status add_value(ikt_context *ctx, entries *e, double value) {
+    if (e->count == e->capacity) {
+        const int64_t more = e->capacity ? 2 * e->capacity : 1024;
+        IKT_TRY(ikt_resize(ctx, &e->value, more, sizeof *e->value, "dense matrix"));
+        e->capacity = more;
+    }
+    e->value[e->count++] = value;
+    return IKT_OK;
+}
+
 /* All entries, and the mirror images of a symmetric matrix. Faults are left in e->lines. */
 static ikt_status read_all(ikt_context *ctx, entries *e, int64_t *found) {
     ikt_matrix_entry entry;
     bool more = true;
     IKT_TRY(ikt_text_lines_open(&e->lines));
-    IKT_TRY(ikt_matrix_market_header(&e->lines, &e->about));
+    IKT_TRY(ikt_matrix_market_header(&e->lines, true, &e->about));
     for (*found = 0; more; *found += more) {
         IKT_TRY(ikt_matrix_market_next(&e->lines, &e->about, &entry, &more));
         if (!more) continue;
+        if (e->about.is_dense) {
+            IKT_TRY(add_value(ctx, e, entry.value));
+            continue;
+        }
         IKT_TRY(add(ctx, e, entry.row, entry.column, entry.value));
         if (e->about.is_symmetric && entry.row != entry.column)
             IKT_TRY(add(ctx, e, entry.column, entry.row, entry.value));
@@ -118,6 +134,49 @@ static ikt_type type_of(const ikt_sparse_block *whole) {
     return IKT_TYPE_F32;
 }
 
+/* Values that an array has in its file; more than any file has where that is no number. */
+static int64_t values_of(const ikt_matrix_market *m) {
+    const int64_t all = ikt_binary_product(m->rows, m->columns);
+    if (all < 0) return INT64_MAX;
+    return m->is_symmetric ? (all + m->rows) / 2 : all;
+}
+
+/* An array, column after column, of which a row is n values apart. */
+typedef struct {
+    double *value;      /* [n * d] */
+    int64_t step, next; /* from one value of a row to the next, and from a row to the next */
+} array;
+
+static ikt_status take_array(ikt_reader *reader, entries *e, bool is_turned) {
+    array *self = reader->self;
+    const int64_t rows = e->about.rows, all = rows * e->about.columns;
+    reader->type = IKT_TYPE_F64;
+    self->step = is_turned ? 1 : rows;
+    self->next = is_turned ? rows : 1;
+    IKT_TRY(ikt_alloc(reader->ctx, &self->value, all, sizeof *self->value, "dense matrix"));
+    int64_t from = 0;
+    for (int64_t c = 0; c < e->about.columns; c++)
+        for (int64_t r = e->about.is_symmetric ? c : 0; r < rows; r++) {
+            self->value[c * rows + r] = e->value[from++];
+            if (e->about.is_symmetric) self->value[r * rows + c] = self->value[c * rows + r];
+        }
+    return IKT_OK;
+}
+
+static ikt_status mtx_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
+    const array *self = reader->self;
+    double *to = rows;
+    (void)labels;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t c = 0; c < reader->d; c++)
+            *to++ = self->value[(reader->done + i) * self->next + c * self->step];
+    return IKT_OK;
+}
+
+static void mtx_close(ikt_reader *reader) {
+    ikt_free(&((array *)reader->self)->value);
+}
+
 static ikt_status mtx_open(ikt_reader *reader, const ikt_reader_options *options) {
     ikt_context *ctx = reader->ctx;
     entries e IKT_AT_END(entries_end) = {
@@ -128,12 +187,19 @@ static ikt_status mtx_open(ikt_reader *reader, const ikt_reader_options *options
     const ikt_status st = read_all(ctx, &e, &found);
     if (e.lines.fault.status != IKT_OK) return ikt_text_lines_report(&e.lines, 0);
     IKT_TRY(st);
+    if (e.about.is_dense) e.about.entries = values_of(&e.about);
+    if (e.about.is_dense && found != e.about.entries)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s announces %lld x %lld values%s, but has %lld",
+                        reader->path, (long long)e.about.rows, (long long)e.about.columns,
+                        e.about.is_symmetric ? " (half of them, as it is symmetric)" : "",
+                        (long long)found);
     if (found != e.about.entries)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s announces %lld entries, but has %lld", reader->path,
                         (long long)e.about.entries, (long long)found);
     IKT_TRY(find_cells(ctx, reader->path, &e.about, &is_turned));
     reader->n = is_turned ? e.about.columns : e.about.rows;
     reader->d = is_turned ? e.about.rows : e.about.columns;
+    if (e.about.is_dense) return take_array(reader, &e, is_turned);
     reader->sparse = true;
     if (reader->n < 1 || reader->d < 1) return IKT_OK; /* refused by who opens */
     const ikt_sparse_triplets all = {.path = reader->path,
@@ -151,8 +217,10 @@ static ikt_status mtx_open(ikt_reader *reader, const ikt_reader_options *options
 
 const ikt_reader_ops ikt_reader_mtx = {
     .name = "Matrix Market",
-    .self_bytes = 1,
+    .self_bytes = sizeof(array),
     .labels_are = "give labels as a file of their own (--labels)",
     .probe = mtx_probe,
     .open = mtx_open,
+    .read = mtx_read,
+    .close = mtx_close,
 };

@@ -36,8 +36,8 @@ ikt_status ikt_reader_check_options(ikt_context *ctx, const char *path, const ik
     const char *article = strchr("IN", ops->name[0]) ? "an" : "a";
     if (ikt_is_given(options->array) && !ops->has_arrays)
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%s is %s %s file, which holds one table: arrays have names in NPZ and "
-                        "MATLAB files",
+                        "%s is %s %s file, which holds one table: arrays have names in NPZ, "
+                        "MATLAB and safetensors files",
                         path, article, ops->name);
     if (ops->labels_are &&
         (ikt_is_given(options->label_column) || ikt_is_given(options->skip_columns)))
@@ -110,8 +110,9 @@ static int64_t only(const ikt_array *arrays, int64_t count, bool table) {
 
 ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array *arrays,
                             int64_t count, const char *name, int64_t *out) {
-    static const char *const usual[] = {"X",       "x",   "data",     "x_train", "X_train",
-                                        "train_x", "fea", "features", "images",  "arr_0"};
+    static const char *const usual[] = {"X",       "x",       "data",       "x_train",
+                                        "X_train", "train_x", "fea",        "features",
+                                        "images",  "arr_0",   "embeddings", "embedding"};
     char what[300];
     if (ikt_is_given(name)) {
         *out = find(arrays, count, name);
@@ -135,15 +136,16 @@ ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array 
     if (*out >= 0) return IKT_OK;
     return refuse(ctx, path, arrays, count,
                   "does not tell which of its arrays is meant: name it (--array NAME, or "
-                  "FILE:NAME for labels and maps)");
+                  "FILE:NAME for labels and maps; input.dataset=NAME of safetensors)");
 }
 
 /* --- the formats ------------------------------------------------------------------------------ */
 
-/* In the order in which they are asked: CSV takes any text. */
+/* In the order in which they are asked: CSV takes any text; IDX begins with as little as a name
+ * says better. */
 static const ikt_reader_ops *const formats[] = {
-    &ikt_reader_npy, &ikt_reader_npz,    &ikt_reader_mat, &ikt_reader_idx,
-    &ikt_reader_mtx, &ikt_reader_libsvm, &ikt_reader_csv};
+    &ikt_reader_npy, &ikt_reader_npz,         &ikt_reader_mat, &ikt_reader_vecs,   &ikt_reader_bin,
+    &ikt_reader_idx, &ikt_reader_safetensors, &ikt_reader_mtx, &ikt_reader_libsvm, &ikt_reader_csv};
 enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512 };
 
 /* ARFF is text, which the reader of CSV would take for its own: comments of %, then @relation, if
@@ -202,6 +204,21 @@ static const char *foreign_format(const unsigned char *head, int64_t bytes) {
     return NULL;
 }
 
+bool ikt_reader_is_named(const char *endings, const char *path) {
+    size_t length = strlen(path);
+    if (length > 3 && strcmp(path + length - 3, ".gz") == 0) length -= 3;
+    for (size_t size; *endings; endings += size + (endings[size] == ' ')) {
+        size = strcspn(endings, " ");
+        if (length > size && strncmp(path + length - size, endings, size) == 0) return true;
+    }
+    return false;
+}
+
+bool ikt_reader_fits(const ikt_reader_ops *ops, const char *path, const unsigned char *head,
+                     int64_t bytes) {
+    return ops->endings ? ikt_reader_is_named(ops->endings, path) : ops->probe(head, bytes);
+}
+
 ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_content *content) {
     unsigned char head[HEAD];
     gzFile file;
@@ -219,7 +236,7 @@ ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_conte
         return IKT_OK;
     }
     for (int format = 0; format < FORMATS && !content->format; format++)
-        if (formats[format]->probe(head, bytes)) content->format = formats[format];
+        if (ikt_reader_fits(formats[format], path, head, bytes)) content->format = formats[format];
     if (!content->format) content->foreign = foreign_format(head, bytes);
     return IKT_OK;
 }
@@ -238,10 +255,11 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_read
                         (*ops)->name);
     if (*ops) return IKT_OK;
     if (content.foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, content.foreign);
-    return ikt_fail(ctx, IKT_ERR_DATA,
-                    "%s is neither HDF5, IDX, NPY, NPZ, MATLAB, LIBSVM nor CSV text; numbers "
-                    "without a header are read with --raw TYPE --columns N",
-                    path);
+    return ikt_fail(
+        ctx, IKT_ERR_DATA,
+        "%s is neither HDF5, IDX, NPY, NPZ, MATLAB, LIBSVM nor CSV text, nor safetensors; numbers "
+        "without a header are read with --raw TYPE --columns N",
+        path);
 }
 
 ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,

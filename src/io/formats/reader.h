@@ -1,4 +1,5 @@
-/* Sequential readers of foreign formats, for `convert`: IDX, NPY, NPZ, MATLAB, LIBSVM, raw numbers;
+/* Sequential readers of foreign formats, for `convert`: IDX, NPY, NPZ, MATLAB, LIBSVM, vectors of
+ * searches, safetensors, raw numbers;
  * those of text, IDX and NPY also gzipped. CSV is known here and read by all ranks (csv_file.h).
  *
  * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
@@ -21,6 +22,14 @@
  * columns that are labels or skipped by number, where text is no sign). */
 typedef enum { IKT_HEADER_AUTO, IKT_HEADER_YES, IKT_HEADER_NO } ikt_csv_header;
 
+/* Delimiters of text by their names; the first: the one that the text shows. */
+#define IKT_DELIMITER_NAMES "auto|comma|semicolon|tab|blank|pipe"
+#define IKT_DELIMITERS                                                                             \
+    { 0, ',', ';', '\t', ' ', '|' }
+
+/* LOCAL. What text is cut by, in whatever a context reads, where no option of its own says it. */
+void ikt_delimiter_use(ikt_context *ctx, char delimiter);
+
 /* Numbers without a header. */
 typedef struct {
     const char *type; /* "float32"; NULL: the file is not raw */
@@ -42,13 +51,22 @@ typedef struct {
     bool keeps_missing;       /* NaN, and empty cells of CSV, are missing values, not refused */
     bool is_source;           /* of CSV: read directly, so that messages name settings */
     bool is_map;              /* of CSV: one to three columns of positions are looked for */
-    const char *array;        /* of NPZ and MATLAB: which one; "" = the one that can be meant */
+    const char *array;        /* of formats of several: which one; "" = the one that can be meant */
     ikt_raw_options raw;
     int as; /* 0, or 1 + the ikt_type that values will be stored as: LIBSVM names the line of one
              * that does not fit */
 } ikt_reader_options;
 
 typedef struct ikt_reader ikt_reader;
+
+/* An array of a file that holds several. */
+typedef struct {
+    const char *name;  /* borrowed */
+    bool usable;       /* of numbers that are read */
+    bool table;        /* of several rows and columns */
+    const char *shape; /* "1797 x 64, <f8", for messages; borrowed */
+} ikt_array;
+typedef void ikt_array_visitor(void *self, const ikt_array *array);
 
 /* A format. Its functions are LOCAL and keep the contract of the function below of the same name.
  */
@@ -58,16 +76,23 @@ typedef struct {
     const char *labels_are; /* where labels come from, for who asks for columns as CSV has them;
                                NULL: from columns */
     bool has_arrays;        /* several, which have names */
+    bool is_flat;           /* rows stand as `layout` says, for all ranks to read */
+    const char *endings;    /* of names of files, ".fvecs .bvecs", by which a format is known whose
+                               files say nothing themselves; NULL: `probe` knows it */
     /* LOCAL. Whether the first bytes are this format's. */
     bool (*probe)(const unsigned char *head, int64_t bytes);
     /* Sets n, d, type, labels and classes, and what is sparse. NULL: not read in order. */
     ikt_status (*open)(ikt_reader *reader, const ikt_reader_options *options);
-    /* One of the two, as reader->sparse says; neither where there is reader->whole. */
+    /* One of the two, as reader->sparse says; neither where there is reader->whole, or where files
+     * are read by their layout alone. */
     ikt_status (*read)(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);
     ikt_status (*read_sparse)(ikt_reader *reader, int64_t rows, int64_t entries,
                               ikt_sparse_block *block);
     /* Of sparse rows, likewise: the entries of the first `rows`. Called before any are read. */
     ikt_status (*count)(ikt_reader *reader, int64_t rows, int64_t *entries);
+    /* Calls visit(self, ...) for each array of the file. NULL: there is one, or they are not
+     * listed. Errors: those of `open`. */
+    ikt_status (*list)(ikt_context *ctx, const char *path, ikt_array_visitor *visit, void *self);
     /* Frees what `self` holds; also called where `open` failed half way. */
     void (*close)(ikt_reader *reader);
 } ikt_reader_ops;
@@ -126,6 +151,13 @@ ikt_status ikt_reader_new(ikt_context *ctx, const ikt_reader_ops *ops, const cha
 ikt_status ikt_reader_check_options(ikt_context *ctx, const char *path, const ikt_reader_ops *ops,
                                     const ikt_reader_options *options);
 
+/* LOCAL, pure. Whether a path, without ".gz", ends in one of these endings, separated by blanks. */
+bool ikt_reader_is_named(const char *endings, const char *path);
+
+/* LOCAL, pure. Whether a file is of a format, by its name or its first bytes. */
+bool ikt_reader_fits(const ikt_reader_ops *ops, const char *path, const unsigned char *head,
+                     int64_t bytes);
+
 /* What the content of a file looks like. */
 typedef struct {
     const ikt_reader_ops *format; /* NULL: none of ours */
@@ -138,22 +170,13 @@ ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_conte
 
 /* The formats; the order in which they are tried is in reader.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_reader_mat,
-    ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw, ikt_reader_mtx;
+    ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw, ikt_reader_mtx, ikt_reader_vecs,
+    ikt_reader_bin, ikt_reader_safetensors;
 
-/* Which array of a file that holds several is meant. */
-
-typedef struct {
-    const char *name;  /* borrowed */
-    bool usable;       /* of numbers that are read */
-    bool table;        /* of several rows and columns */
-    const char *shape; /* "1797 x 64, <f8", for messages; borrowed */
-} ikt_array;
-
-/* LOCAL. Chooses: the one that `name` names; else the only usable one; else the only table; else
- * the first table whose name is usual for rows (X, data, ...).
- *   name   NULL or "" where nothing is asked for
- *   out    receives its number
- * Errors: IKT_ERR_DATA: none, or several; the message names them, and the option to choose by. */
+/* LOCAL. Which array of a file that holds several is meant. Chooses: the one that `name` names;
+ * else the only usable one; else the only table; else the first table whose name is usual for rows
+ * (X, data, ...). name   NULL or "" where nothing is asked for out    receives its number Errors:
+ * IKT_ERR_DATA: none, or several; the message names them, and the option to choose by. */
 ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array *arrays,
                             int64_t count, const char *name, int64_t *out);
 

@@ -23,7 +23,8 @@ ikt_status ikt_text_lines_fault(ikt_text_lines *lines, ikt_status status, const 
 }
 
 const char *ikt_text_lines_unit(const ikt_text_lines *lines) {
-    return lines->are_vectors ? "vector" : "line";
+    static const char *const names[] = {"line", "vector", "object", "row"};
+    return names[lines->unit];
 }
 
 ikt_status ikt_text_lines_report(const ikt_text_lines *lines, int64_t before) {
@@ -58,6 +59,7 @@ static ikt_status read_more(ikt_text_lines *lines) {
         lines->filled -= gone;
         lines->next_feed -= gone;
         lines->next_return -= gone;
+        lines->looked -= gone;
         lines->at = 0;
     }
     if (lines->filled == lines->capacity) {
@@ -90,11 +92,33 @@ static int64_t find(const ikt_text_lines *lines, char c, int64_t *known) {
     return *known;
 }
 
+/* Where the bracket stands that closes the object that begins next, or the end of the buffer. What
+ * stands between objects opens nothing. */
+static int64_t find_object_end(ikt_text_lines *lines) {
+    for (; lines->looked < lines->filled; lines->looked++) {
+        const char c = lines->buffer[lines->looked];
+        if (lines->is_quoted) {
+            if (c == '"' && !lines->is_escaped) lines->is_quoted = false;
+            lines->is_escaped = c == '\\' && !lines->is_escaped;
+        } else if (lines->depth > 0 || c == '{') {
+            lines->is_quoted = c == '"';
+            lines->depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+            if (lines->depth == 0) return lines->looked++;
+        }
+    }
+    return lines->filled;
+}
+
 /* Reads until the line at lines->at has its end in the buffer, where `end` then stands, or the file
  * ends. A return at the end of the buffer may have its line feed in the next block. */
 static ikt_status find_end(ikt_text_lines *lines, int64_t *end) {
+    while (lines->unit == IKT_UNIT_OBJECT) {
+        *end = find_object_end(lines);
+        if (lines->file_end || *end < lines->filled) return IKT_OK;
+        IKT_TRY(read_more(lines));
+    }
     for (;;) {
-        const bool are_lines = !lines->are_vectors;
+        const bool are_lines = lines->unit == IKT_UNIT_LINE;
         const int64_t feed = find(lines, are_lines ? '\n' : ']', &lines->next_feed);
         const int64_t back = are_lines ? find(lines, '\r', &lines->next_return) : lines->filled;
         *end = feed < back ? feed : back;
@@ -110,27 +134,58 @@ static void step_over(ikt_text_lines *lines, int64_t end) {
     if (end + 1 < lines->filled && at[0] == '\r' && at[1] == '\n') lines->at++;
 }
 
+/* What stands behind the last object: the bracket that ends the array, once. */
+static ikt_status end_array(ikt_text_lines *lines, const char *text) {
+    static const char blanks[] = " \t\r\n";
+    text += strspn(text, blanks);
+    if (*text == ']' && !lines->is_closed) {
+        lines->is_closed = true;
+        text += 1 + strspn(text + 1, blanks);
+        if (*text == '\0') return IKT_OK;
+        return ikt_text_lines_fault(lines, IKT_ERR_DATA, NULL, NULL,
+                                    "something follows the array of objects");
+    }
+    return ikt_text_lines_fault(lines, IKT_ERR_FILE, NULL, NULL,
+                                "no bracket ends the array of objects: is it truncated?");
+}
+
+/* Puts a zero behind the object that ends at `end`, in place of what the next one begins with. */
+static int64_t hide_next(ikt_text_lines *lines, int64_t end) {
+    lines->hidden = end + 1 < lines->filled ? lines->buffer[end + 1] : '\0';
+    return end + 1;
+}
+
 ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *length) {
     static const char mark[] = "\xEF\xBB\xBF";
     int64_t end;
     *line = NULL;
     if (lines->offset + lines->at >= lines->end) return IKT_OK;
     lines->number++;
+    if (lines->hidden) lines->buffer[lines->at] = lines->hidden;
+    lines->hidden = '\0';
     IKT_TRY(find_end(lines, &end));
+    const bool are_objects = lines->unit == IKT_UNIT_OBJECT;
     if (lines->at == lines->filled) { /* the end of the file is no line */
+        if (are_objects && !lines->is_closed) return end_array(lines, "");
         lines->number--;
         return IKT_OK;
     }
+    const bool is_cut = end < lines->filled;
+    if (are_objects && is_cut) end = hide_next(lines, end);
     char *text = lines->buffer + lines->at;
     *length = end - lines->at;
     const bool at_start = lines->offset + lines->at == 0;
     if (*length >= line_most) return too_long(lines);
-    step_over(lines, end);
+    if (are_objects)
+        lines->at = end;
+    else
+        step_over(lines, end);
     text[*length] = '\0';
     if (memchr(text, '\0', (size_t)*length))
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, NULL, NULL,
                                     "holds a zero byte; not text?");
-    if (lines->are_vectors && end == lines->filled && text[strspn(text, ", \t\r\n")] != '\0')
+    if (are_objects && !is_cut) IKT_TRY(end_array(lines, text));
+    if (lines->unit == IKT_UNIT_VECTOR && !is_cut && text[strspn(text, ", \t\r\n")] != '\0')
         return ikt_text_lines_fault(lines, IKT_ERR_FILE, NULL, NULL,
                                     "no bracket ends it, the file does: is it truncated?");
     if (at_start && strncmp(text, mark, 3) == 0) {
@@ -155,7 +210,9 @@ ikt_status ikt_text_lines_open(ikt_text_lines *lines) {
     lines->number = lines->at = lines->filled = lines->next_feed = lines->next_return = 0;
     lines->offset = lines->begin > 0 ? lines->begin - 1 : 0;
     lines->fault = (ikt_text_fault){IKT_OK, 0, 0, "", NULL};
-    lines->file_end = false;
+    lines->file_end = lines->is_quoted = lines->is_escaped = lines->is_closed = false;
+    lines->looked = lines->depth = 0;
+    lines->hidden = '\0';
     if (!lines->buffer) {
         const int64_t size = lines->end == INT64_MAX ? block_packed : lines->end - lines->begin;
         lines->capacity = size < block_least ? block_least : size < block_most ? size : block_most;

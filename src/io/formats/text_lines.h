@@ -1,9 +1,11 @@
-/* The lines of a range of bytes of a text file, gzipped or not; or its vectors in brackets.
+/* The lines of a range of bytes of a text file, gzipped or not; or its vectors in brackets; or the
+ * objects of an array of JSON.
  *
  * A range has the lines that begin in it, so ranges that make up a file have each of its lines
  * once, wherever they are cut: within a line, between a return and its line feed, within a line
  * longer than a range. Lines end with line feed, return, or both; vectors with the bracket that
- * closes them, so that arrays of JSON are cut alike on any lines.
+ * closes them, so that arrays of JSON are cut alike on any lines. Objects end behind the bracket
+ * that closes them, which what stands before them decides: their range is the whole file.
  *
  * Method: large blocks are read, and a line is given where it stands in its block. Memory: a block,
  * or twice the longest line.
@@ -27,12 +29,15 @@ typedef struct {
     const char *what;  /* the sentence that follows: "is no number" */
 } ikt_text_fault;
 
+/* What a text is cut into. A row is none of them, and only a word of messages. */
+typedef enum { IKT_UNIT_LINE, IKT_UNIT_VECTOR, IKT_UNIT_OBJECT, IKT_UNIT_ROW } ikt_text_unit;
+
 /* Start with {ctx, path, begin, end}; free with ikt_text_lines_free. */
 typedef struct {
     ikt_context *ctx;
     const char *path;
     int64_t begin, end; /* the range; a compressed file has one range, {0, INT64_MAX} */
-    bool are_vectors;   /* a line is what ends with ']' */
+    ikt_text_unit unit; /* a "line" is one of these */
     int64_t number;     /* of the line, from 1, in the range; in the end: how many there are */
     ikt_text_fault fault;
     gzFile file;
@@ -41,6 +46,11 @@ typedef struct {
     int64_t offset;                 /* of buffer[0] in the file */
     int64_t next_feed, next_return; /* none stands from `at` up to there */
     bool file_end;
+    /* Of objects: how far the buffer has been looked through, and what is open there; whether the
+     * array has ended; and the character that the zero behind the last object stands for. */
+    int64_t looked, depth;
+    bool is_quoted, is_escaped, is_closed;
+    char hidden;
 } ikt_text_lines;
 
 /* LOCAL. Goes to the first line of the range; may be called again, for another pass.
@@ -50,8 +60,8 @@ ikt_status ikt_text_lines_open(ikt_text_lines *lines);
 /* LOCAL. The next line, or *line = NULL behind the last one. The line ends with a zero, stays until
  * the next call, and may be changed. A byte order mark is left out, empty lines are not.
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, with a message. And without one, in lines->fault:
- * IKT_ERR_DATA (line over 64 MiB, zero byte), IKT_ERR_FILE (truncated compression, a vector that
- * no bracket ends). */
+ * IKT_ERR_DATA (line over 64 MiB, zero byte, something else behind objects), IKT_ERR_FILE
+ * (truncated compression, a vector or an array of objects that no bracket ends). */
 ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *length);
 
 /* LOCAL. Sets the fault at the present line; returns `status`, without a message.
@@ -59,7 +69,7 @@ ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *leng
 ikt_status ikt_text_lines_fault(ikt_text_lines *lines, ikt_status status, const char *line,
                                 const char *at, const char *what);
 
-/* LOCAL, pure. What a line is called in messages: "line", "vector". */
+/* LOCAL, pure. What a line is called in messages: "line", "vector", "object", "row". */
 const char *ikt_text_lines_unit(const ikt_text_lines *lines);
 
 /* LOCAL. Records the message of the fault, "PATH, line 12, column 5: '7:abc' is ...".

@@ -157,8 +157,8 @@ hid_t ikt_h5_open_columns(hid_t file, const char *name, hid_t dataset);
  * that calls us did so before. */
 void ikt_h5_add_filters(void);
 
-/* LOCAL, after a read that failed. Errors: IKT_ERR_FILE: HDF5 lacks a filter of the data set; the
- * message names it, and what to do. */
+/* LOCAL, after a read that failed. Errors: IKT_ERR_FILE: the data set is virtual, or HDF5 lacks one
+ * of its filters; the message says what to do. */
 ikt_status ikt_h5_check_filters(ikt_context *ctx, hid_t dataset, const char *name);
 
 /* LOCAL. Whether any values of a data set were ever written; true where it has none. */

@@ -60,6 +60,14 @@ static float half_value(uint16_t bits) {
     return rest >= 0x400u ? value : sign ? -tiny : tiny;
 }
 
+/* The first half of a float32. */
+static float brain_value(uint16_t bits) {
+    const uint32_t word = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
 static bool is_exact(int64_t value) {
     return value <= exact_most && value >= -exact_most;
 }
@@ -90,6 +98,7 @@ CONVERSION(from_i32, uint32_t, __builtin_bswap32, int32_t, double, , true)
 CONVERSION(from_u64, uint64_t, __builtin_bswap64, uint64_t, double, , x <= (uint64_t)exact_most)
 CONVERSION(from_i64, uint64_t, __builtin_bswap64, int64_t, double, , is_exact(x))
 CONVERSION(from_f16, uint16_t, __builtin_bswap16, uint16_t, float, half_value, true)
+CONVERSION(from_b16, uint16_t, __builtin_bswap16, uint16_t, float, brain_value, true)
 CONVERSION(from_f32, uint32_t, __builtin_bswap32, float, float, , true)
 CONVERSION(from_f64, uint64_t, __builtin_bswap64, double, double, , true)
 
@@ -100,8 +109,22 @@ int64_t ikt_elements_convert(ikt_element e, const void *stored, int64_t count, v
                                              {from_i8, from_i16, from_i32, from_i64}};
     static conversion *const reals[4] = {NULL, from_f16, from_f32, from_f64};
     const int size = e.bytes == 1 ? 0 : e.bytes == 2 ? 1 : e.bytes == 4 ? 2 : 3;
-    conversion *const convert = e.kind == 'f' ? reals[size] : wholes[e.kind == 'i'][size];
+    conversion *const convert = e.kind == 'f'   ? reals[size]
+                                : e.kind == 'B' ? from_b16
+                                                : wholes[e.kind == 'i'][size];
     return convert(stored, count, is_swapped(e), values, stride);
+}
+
+int64_t ikt_rows_convert(const ikt_layout *l, const void *stored, int64_t count, void *values) {
+    const ikt_element word = {'u', (int)l->lead, l->element.big};
+    const int64_t row = l->lead + l->d * l->element.bytes;
+    const int64_t made = l->d * (int64_t)ikt_type_size(ikt_element_type(l->element));
+    for (int64_t i = 0; i < count; i++) {
+        const char *from = (const char *)stored + i * row;
+        if (l->lead > 0 && (int64_t)ikt_element_integer(word, from) != l->d) return i;
+        (void)ikt_elements_convert(l->element, from + l->lead, l->d, (char *)values + i * made, 1);
+    }
+    return count;
 }
 
 bool ikt_element_number(ikt_element e, const void *stored, double *value) {

@@ -1,7 +1,7 @@
 /* Numbers as files of other programs store them, made ours.
  *
- * uint8 (and truth values), float32 and float64 keep their type; float16 and integers of up to 16
- * bits come as float32, larger integers as float64, which hold them exactly up to 2^53.
+ * uint8 (and truth values), float32 and float64 keep their type; float16, brain floats and integers
+ * of up to 16 bits come as float32, larger integers as float64, which hold them exactly up to 2^53.
  */
 #ifndef IKT_IO_NUMBERS_ELEMENT_H
 #define IKT_IO_NUMBERS_ELEMENT_H
@@ -20,7 +20,8 @@ const char *ikt_type_name(ikt_type type);
 
 /* How a number is stored. */
 typedef struct {
-    char kind; /* 'u' unsigned, 'i' signed, 'f' floating, 'b' truth value */
+    char kind; /* 'u' unsigned, 'i' signed, 'f' floating, 'B' a brain float, of 2 bytes, 'b' truth
+                  value */
     int bytes; /* 1, 2, 4 or 8 */
     bool big;  /* most significant byte first */
 } ikt_element;
@@ -32,6 +33,7 @@ typedef struct {
     int64_t n, d;    /* rows, columns */
     bool by_columns; /* column after column (numpy's Fortran order), not row after row */
     bool is_list;    /* of one axis, which is n x 1 here */
+    int64_t lead; /* bytes before each row, which say as an integer that it has d columns; 0 or 4 */
 } ikt_layout;
 
 /* LOCAL, pure. Numbers as this machine stores them. */
@@ -49,6 +51,11 @@ bool ikt_element_is_native(ikt_element element);
  * Returns `count`, or the number of the first integer that no floating number holds exactly. */
 int64_t ikt_elements_convert(ikt_element element, const void *stored, int64_t count, void *values,
                              int64_t stride);
+
+/* LOCAL. Whole rows as they are stored, what leads each among them, to values[count * d] of
+ * ikt_element_type. Returns `count`, or the number of the first row that is said to have another
+ * number of columns. Types whose values all fit are meant: no integers of 64 bits. */
+int64_t ikt_rows_convert(const ikt_layout *layout, const void *stored, int64_t count, void *values);
 
 /* LOCAL. One element; false where a double does not hold it exactly. */
 bool ikt_element_number(ikt_element element, const void *stored, double *value);

@@ -42,7 +42,7 @@ static ikt_status read_header(ikt_foreign_graph *g) {
         ikt_text_lines lines IKT_AT_END(ikt_text_lines_free) = {
             .ctx = g->ctx, .path = g->path, .begin = 0, .end = INT64_MAX};
         ikt_status st = ikt_text_lines_open(&lines);
-        if (st == IKT_OK) st = ikt_matrix_market_header(&lines, &g->about);
+        if (st == IKT_OK) st = ikt_matrix_market_header(&lines, false, &g->about);
         return lines.fault.status == IKT_OK ? st : ikt_text_lines_report(&lines, 0);
     }
     ikt_reader *reader IKT_AT_END(ikt_reader_close) = NULL;
@@ -148,7 +148,7 @@ static ikt_status begin_text(const ikt_foreign_graph *g, parsing *p) {
     }
     ikt_matrix_market again;
     IKT_TRY(ikt_text_lines_open(&p->lines));
-    return ikt_matrix_market_header(&p->lines, &again);
+    return ikt_matrix_market_header(&p->lines, false, &again);
 }
 
 /* LOCAL. Rank 0 alone has an archive. */

@@ -7,6 +7,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "io/formats/matrix_market.h"
 #include "io/sources/source_ops.h"
 
 ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const char *format,
@@ -193,10 +194,10 @@ static ikt_status refuse(ikt_context *ctx, const char *path) {
 
 /* In the order in which they are asked; raw numbers look like nothing. What must be parsed or
  * unpacked is asked for last, of the readers. */
-static const ikt_source_format *const formats[] = {&ikt_source_hdf5, &ikt_source_npy,
-                                                   &ikt_source_idx,  &ikt_source_raw,
-                                                   &ikt_source_csv,  &ikt_source_packed};
-enum { HDF5, NPY, IDX, RAW, CSV, PACKED };
+static const ikt_source_format *const formats[] = {
+    &ikt_source_hdf5, &ikt_source_npy, &ikt_source_vecs, &ikt_source_bin,   &ikt_source_safetensors,
+    &ikt_source_idx,  &ikt_source_raw, &ikt_source_csv,  &ikt_source_packed};
+enum { HDF5, NPY, VECS, BIN, SAFETENSORS, IDX, RAW, CSV, PACKED };
 
 static bool is_named(const char *path, const char *ending) {
     const char *dot = strrchr(path, '.');
@@ -229,13 +230,20 @@ static ikt_status find_parsed(ikt_context *ctx, const char *path, bool is_map, i
 static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_source_options *options,
                               int64_t *format) {
     unsigned char head[HEAD];
+    char matrix[IKT_PATH_MAX];
+    if (ikt_matrix_market_in(path, matrix))
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is a folder with a matrix as 10x Genomics has it; `iktsne convert %s "
+                        "cells.h5` makes a file of it",
+                        path, path);
     IKT_TRY(ikt_input_check(ctx, path));
     FILE *file = fopen(path, "rb");
     const int64_t bytes = file ? (int64_t)fread(head, 1, HEAD, file) : 0;
     if (file) fclose(file);
     if (bytes == 0) return ikt_fail(ctx, IKT_ERR_FILE, "%s is not an HDF5 file: it is empty", path);
     *format = ikt_source_is_hdf5(path) ? HDF5 : NPY;
-    while (*format != HDF5 && *format < RAW && !formats[*format]->header->probe(head, bytes))
+    while (*format != HDF5 && *format < RAW &&
+           !ikt_reader_fits(formats[*format]->header, path, head, bytes))
         ++*format;
     if (options->raw.columns == 0)
         return *format < RAW ? IKT_OK : find_parsed(ctx, path, options->is_map, format);

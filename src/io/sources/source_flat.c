@@ -1,4 +1,5 @@
-/* Rows that stand plainly in a file, NPY, IDX or raw: each rank reads its ranges with pread.
+/* Rows that stand plainly in a file, NPY, IDX, safetensors, vectors of searches or raw: each rank
+ * reads its ranges with pread.
  *
  * One rank learns the layout, from the header by the reader that `convert` uses or from the
  * settings, and tells the others. Numbers of our types and byte order go straight to where they are
@@ -96,14 +97,36 @@ static ikt_status read_columns(ikt_source *source, int64_t first, int64_t count,
     return IKT_OK;
 }
 
+/* Rows that something leads, in blocks of whole ones. */
+static ikt_status read_led(ikt_source *source, int64_t first, int64_t count, char *buffer,
+                           char *values) {
+    const ikt_layout *l = &((const flat_self *)source->self)->layout;
+    const int64_t row = l->lead + l->d * l->element.bytes, most = row < BUFFER ? BUFFER / row : 1;
+    const int64_t made = l->d * (int64_t)ikt_type_size(source->type);
+    for (int64_t done = 0; done < count; done += most) {
+        const int64_t now = count - done < most ? count - done : most;
+        IKT_TRY(read_bytes(source, l->offset + (first + done) * row, now * row, buffer));
+        const int64_t good = ikt_rows_convert(l, buffer, now, values + done * made);
+        if (good < now)
+            return ikt_fail(source->ctx, IKT_ERR_FILE,
+                            "%s is damaged: row %lld (counted from 0) announces another number of "
+                            "columns than the first, %lld",
+                            source->name, (long long)(first + done + good), (long long)l->d);
+    }
+    return IKT_OK;
+}
+
 static ikt_status flat_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     const flat_self *self = source->self;
+    const ikt_layout *l = &self->layout;
+    const int64_t led = l->lead > 0 ? l->lead + l->d * l->element.bytes : 0; /* a row */
     IKT_ARRAYS(held, source->ctx, "source");
-    char *buffer = ikt_claim(&held, BUFFER, 1);
+    char *buffer = ikt_claim(&held, led > BUFFER ? led : BUFFER, 1);
     if (held.status == IKT_OK && count > 0)
-        held.status = self->layout.by_columns ? read_columns(source, first, count, buffer, rows)
-                                              : read_elements(source, first * source->d,
-                                                              count * source->d, buffer, rows);
+        held.status = l->lead > 0     ? read_led(source, first, count, buffer, rows)
+                      : l->by_columns ? read_columns(source, first, count, buffer, rows)
+                                      : read_elements(source, first * source->d, count * source->d,
+                                                      buffer, rows);
     return ikt_arrays_agree(&held);
 }
 
@@ -125,12 +148,13 @@ static const ikt_source_ops flat_ops = {.self_bytes = sizeof(flat_self),
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* What the header says, or the settings, of a file without one; on one rank. */
-static ikt_status find_layout(ikt_context *ctx, const char *path, const ikt_raw *raw,
-                              ikt_layout *layout) {
+/* What the header says, or the settings, of a file without one; on one rank.
+ *   array   of a file of several; NULL: the one that can be meant */
+static ikt_status find_layout(ikt_context *ctx, const char *path, const char *array,
+                              const ikt_raw *raw, ikt_layout *layout) {
     struct stat about;
     if (!raw) {
-        const ikt_reader_options plain = {0};
+        const ikt_reader_options plain = {.array = array};
         ikt_reader *reader = NULL;
         IKT_TRY(ikt_reader_open(ctx, path, &plain, &reader));
         *layout = reader->layout;
@@ -149,22 +173,22 @@ static ikt_status find_layout(ikt_context *ctx, const char *path, const ikt_raw 
                         path, (long long)about.st_size, (long long)raw->skip,
                         (long long)raw->columns, raw->bytes);
     *layout = (ikt_layout){
-        {raw->kind, raw->bytes, raw->big}, raw->skip, bytes / row, raw->columns, false, false};
+        {raw->kind, raw->bytes, raw->big}, raw->skip, bytes / row, raw->columns, false, false, 0};
     return IKT_OK;
 }
 
 /* LOCAL. Opens the file on this rank, whose layout is known. */
-static ikt_status open_own(ikt_source *source, const ikt_source_options *options) {
+static ikt_status open_own(ikt_source *source, const char *path,
+                           const ikt_source_options *options) {
     ikt_context *ctx = source->ctx;
     flat_self *self = source->self;
     ikt_layout *l = &self->layout;
     struct stat about;
-    self->file =
-        open(source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would keep us waiting */
+    self->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would keep us waiting */
     if (self->file < 0 || fstat(self->file, &about) != 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened on rank %d: %s", source->name,
                         ikt_rank(ctx), strerror(errno));
-    if ((int64_t)about.st_size < l->offset + l->n * l->d * l->element.bytes)
+    if ((int64_t)about.st_size < l->offset + l->n * (l->lead + l->d * l->element.bytes))
         return ikt_fail(ctx, IKT_ERR_FILE, /* other nodes may see another file */
                         "%s is shorter on rank %d than on rank 0: %lld bytes", source->name,
                         ikt_rank(ctx), (long long)about.st_size);
@@ -174,8 +198,12 @@ static ikt_status open_own(ikt_source *source, const ikt_source_options *options
             "%s is a list of %lld numbers (one axis), where rows of columns are needed: "
             "numpy's x.reshape(-1, columns) makes them, x[:, None] rows of one number",
             source->name, (long long)l->n);
+    if (options->transposed == IKT_TRANSPOSED_YES && l->lead > 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "input.transposed: yes is for arrays, and the rows of %s stand apart",
+                        source->name);
     if (options->transposed == IKT_TRANSPOSED_YES)
-        *l = (ikt_layout){l->element, l->offset, l->d, l->n, !l->by_columns, l->is_list};
+        *l = (ikt_layout){l->element, l->offset, l->d, l->n, !l->by_columns, l->is_list, 0};
     source->n_file = l->n;
     source->d = l->d;
     source->type = ikt_element_type(l->element);
@@ -185,20 +213,24 @@ static ikt_status open_own(ikt_source *source, const ikt_source_options *options
 static ikt_status flat_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                             const ikt_source_options *options, ikt_source **out) {
     const char *dataset = options->dataset;
-    if (!options->inherited && !ikt_source_is_any(dataset))
+    const bool is_any = ikt_source_is_any(dataset);
+    const bool has_arrays = format->header && format->header->has_arrays;
+    if (!options->inherited && !is_any && !has_arrays)
         return ikt_fail(ctx, IKT_ERR_USAGE, /* the same on all ranks */
                         "%s is %s, which holds one array: there is no data set '%s' to choose",
                         path, format->name, dataset);
-    IKT_TRY(ikt_source_new(ctx, &flat_ops, format->name, path, "", out));
+    const char *array = has_arrays && !is_any ? dataset : "";
+    IKT_TRY(ikt_source_new(ctx, &flat_ops, format->name, path, array, out));
     flat_self *self = (*out)->self;
     ikt_layout *l = &self->layout;
     ikt_status st = IKT_OK;
     self->file = -1;
-    if (ikt_rank(ctx) == 0) st = find_layout(ctx, path, format->header ? NULL : &options->raw, l);
+    if (ikt_rank(ctx) == 0)
+        st = find_layout(ctx, path, array, format->header ? NULL : &options->raw, l);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         ikt_broadcast(ctx, l, (int64_t)sizeof *l, 0);
-        st = ikt_agree(ctx, open_own(*out, options));
+        st = ikt_agree(ctx, open_own(*out, path, options));
     }
     if (st != IKT_OK) ikt_source_close(out);
     return st;
@@ -206,4 +238,8 @@ static ikt_status flat_open(ikt_context *ctx, const ikt_source_format *format, c
 
 const ikt_source_format ikt_source_npy = {"NPY", &ikt_reader_npy, flat_open};
 const ikt_source_format ikt_source_idx = {"IDX", &ikt_reader_idx, flat_open};
+const ikt_source_format ikt_source_vecs = {"vecs", &ikt_reader_vecs, flat_open};
+const ikt_source_format ikt_source_bin = {"bin", &ikt_reader_bin, flat_open};
+const ikt_source_format ikt_source_safetensors = {"safetensors", &ikt_reader_safetensors,
+                                                  flat_open};
 const ikt_source_format ikt_source_raw = {"raw", NULL, flat_open};

@@ -112,6 +112,6 @@ struct ikt_source_format {
 
 /* The formats; the order in which they are tried is in source.c. */
 extern const ikt_source_format ikt_source_hdf5, ikt_source_npy, ikt_source_idx, ikt_source_csv,
-    ikt_source_packed, ikt_source_raw;
+    ikt_source_packed, ikt_source_raw, ikt_source_vecs, ikt_source_bin, ikt_source_safetensors;
 
 #endif

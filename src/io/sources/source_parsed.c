@@ -89,7 +89,7 @@ static ikt_status parse(ikt_source *source) {
     parsed_self *self = source->self;
     ikt_context *ctx = source->ctx;
     ikt_csv_file *csv = &self->csv;
-    if (csv->is_packed) return keep_share(source, csv_bring, csv);
+    if (csv->is_on_root) return keep_share(source, csv_bring, csv);
     IKT_TRY(ikt_alloc_all(ctx, &self->rows, csv->count * source->d, sizeof(double), purpose));
     IKT_TRY(
         ikt_agree(ctx, ikt_csv_file_read(csv, csv->count, (double *)self->rows, -1, NULL, NULL)));
@@ -164,6 +164,7 @@ static ikt_status csv_take(ikt_source *source, const char *path, int64_t rows,
     source->type = source->stored = IKT_TYPE_F64;
     IKT_TRY(ikt_source_use_rows(source, rows));
     IKT_TRY(parse(source));
+    ikt_csv_free(&self->csv.records); /* until labels are asked for */
     ikt_csv_file_missing(&self->csv, source->missing, sizeof source->missing);
     if (source->missing[0] && ikt_rank(ctx) == 0)
         ikt_warn(ctx, "%s, %s; such cells are read as NaN", path, source->missing);

@@ -1,0 +1,227 @@
+/* Safetensors, in which models and their embeddings are passed on: the length of a header, 8 bytes;
+ * the header, an object of JSON that names for each array its type, its shape and where it stands;
+ * and the arrays, by rows, least significant byte first.
+ *
+ * The header is cut by the functions that cut objects of JSON into cells (csv_file.h), once for the
+ * names and once for what they name. Each rank then reads its rows of the array. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arrays.h"
+#include "base/encoding.h"
+#include "io/formats/bytes.h"
+#include "io/formats/csv_file.h"
+
+enum { AXES_MOST = 8, TYPE_SIZE = 16, SHAPE_SIZE = 160, HEAD = 8 };
+static const int64_t header_most = 100000000; /* as the format has it */
+
+typedef struct {
+    const char *name; /* in the text of the names */
+    char shape[SHAPE_SIZE];
+    ikt_element element; /* bytes: 0 where it is not read */
+    int64_t n, d, offset;
+    int axes;
+} tensor;
+
+typedef struct {
+    ikt_context *ctx;
+    const char *path;
+    char *names, *values; /* the header, cut in two ways */
+    int64_t length;       /* of the header, without its length */
+    int64_t file_bytes;
+    ikt_csv_records by_name, by_value;
+    tensor *tensor; /* [count] */
+    int64_t count;
+} tensors;
+
+static bool probe(const unsigned char *head, int64_t bytes) {
+    int64_t length = 0;
+    for (int b = HEAD - 1; b >= 0 && bytes > HEAD + 1; b--)
+        length = length < header_most ? length << 8 | head[b] : header_most;
+    return length >= 2 && length < header_most && head[HEAD] == '{' &&
+           (head[HEAD + 1] == '"' || head[HEAD + 1] == ' ' || head[HEAD + 1] == '}');
+}
+
+static void end(tensors *t) {
+    ikt_csv_free(&t->by_name);
+    ikt_csv_free(&t->by_value);
+    ikt_free_all(&t->names, &t->values, &t->tensor);
+}
+
+/* --- the header ------------------------------------------------------------------------------- */
+
+static ikt_status damaged(const tensors *t, const char *name, const char *what) {
+    return ikt_fail(t->ctx, IKT_ERR_FILE, "%s is damaged: in its header %s%.80s%s%s", t->path,
+                    *name ? "the array '" : "", name, *name ? "' " : "", what);
+}
+
+/* Cuts an object; what is none is said in our own words. */
+static ikt_status cut(const tensors *t, ikt_csv_records *records, char *text, const char *name) {
+    records->lines.ctx = t->ctx;
+    records->lines.path = t->path;
+    const ikt_status st = ikt_csv_cut_object(records, text);
+    if (st != IKT_ERR_DATA) return st;
+    ikt_clear(t->ctx);
+    return damaged(t, name, "is no object of JSON");
+}
+
+/* "[3, 4]" as integers that are not negative; returns how many there are, or -1. */
+static int take_list(const char *text, int64_t *values, int most) {
+    int count = 0;
+    text += *text == '[';
+    for (text += strspn(text, " "); *text && *text != ']'; count++) {
+        char *stop;
+        if (*text < '0' || *text > '9' || count == most) return -1;
+        values[count] = strtoll(text, &stop, 10);
+        text = stop + strspn(stop, ", ");
+    }
+    return *text == ']' ? count : -1;
+}
+
+static ikt_element element_of(const char *type) {
+    static const struct {
+        const char *name;
+        char kind;
+        int bytes;
+    } known[] = {{"F32", 'f', 4}, {"F16", 'f', 2}, {"BF16", 'B', 2}, {"F64", 'f', 8},
+                 {"U8", 'u', 1},  {"I8", 'i', 1},  {"U16", 'u', 2},  {"I16", 'i', 2},
+                 {"U32", 'u', 4}, {"I32", 'i', 4}, {"U64", 'u', 8},  {"I64", 'i', 8},
+                 {"BOOL", 'b', 1}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(known[k].name, type) == 0)
+            return (ikt_element){known[k].kind, known[k].bytes, false};
+    return (ikt_element){0};
+}
+
+/* One array, from {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}. */
+static ikt_status take_tensor(const tensors *t, char *text, tensor *out) {
+    static const char keys[] = "dtype\0shape\0data_offsets";
+    ikt_csv_records cells IKT_AT_END(ikt_csv_free) = {.keys = keys, .key_count = 3};
+    int64_t shape[AXES_MOST] = {0}, place[2] = {0};
+    IKT_TRY(cut(t, &cells, text, out->name));
+    out->element = element_of(cells.cell[0]);
+    out->axes = take_list(cells.cell[1], shape, AXES_MOST);
+    if (out->axes < 0) return damaged(t, out->name, "has no shape of 1 to 8 axes");
+    if (take_list(cells.cell[2], place, 2) != 2)
+        return damaged(t, out->name, "has no two data_offsets");
+    out->n = out->axes > 0 ? shape[0] : 1;
+    out->d = 1;
+    for (int axis = 0; axis < out->axes; axis++) {
+        if (axis > 0) out->d = ikt_binary_product(out->d, shape[axis]);
+        ikt_join(out->shape, SHAPE_SIZE, " x ", "%lld", (long long)shape[axis]);
+    }
+    ikt_join(out->shape, SHAPE_SIZE, ", ", "%s%.12s", out->axes > 0 ? "" : "a single ",
+             cells.cell[0]);
+    const int64_t begin = HEAD + t->length, room = t->file_bytes - begin;
+    const int64_t bytes =
+        ikt_binary_product(ikt_binary_product(out->n, out->d), out->element.bytes);
+    if (place[1] > room || place[0] > place[1])
+        return ikt_fail(t->ctx, IKT_ERR_FILE,
+                        "%s is truncated or damaged: the array '%.80s' is said to end at byte %lld "
+                        "of %lld behind the header",
+                        t->path, out->name, (long long)place[1], (long long)room);
+    if (out->element.bytes > 0 && bytes != place[1] - place[0])
+        return damaged(t, out->name, "has data_offsets that do not go with its shape");
+    out->offset = begin + place[0];
+    return IKT_OK;
+}
+
+static ikt_status read_header(tensors *t) {
+    unsigned char head[HEAD];
+    int64_t got;
+    ikt_bytes bytes IKT_AT_END(ikt_bytes_close) = {0};
+    IKT_TRY(ikt_bytes_open(t->ctx, t->path, &bytes));
+    t->file_bytes = bytes.size;
+    IKT_TRY(ikt_bytes_read(&bytes, head, HEAD, &got));
+    t->length = (int64_t)ikt_element_integer((ikt_element){'u', 8, false}, head);
+    if (got < HEAD || t->length > bytes.size - HEAD)
+        return ikt_fail(t->ctx, IKT_ERR_FILE, "%s is truncated: it ends in its header", t->path);
+    IKT_TRY(ikt_alloc(t->ctx, &t->names, t->length + 1, 1, "reader"));
+    IKT_TRY(ikt_alloc(t->ctx, &t->values, t->length + 1, 1, "reader"));
+    IKT_TRY(ikt_bytes_read(&bytes, t->names, t->length, &got));
+    if (memchr(t->names, '\0', (size_t)t->length)) return damaged(t, "", "is a zero byte");
+    memcpy(t->values, t->names, (size_t)t->length);
+    return IKT_OK;
+}
+
+/* Reads what the file says of its arrays; to be ended in any case. */
+static ikt_status begin(tensors *t) {
+    IKT_TRY(read_header(t));
+    IKT_TRY(cut(t, &t->by_name, t->names, ""));
+    /* Names are a list of texts for the second cut, in which a name that comes twice is found. */
+    int64_t bytes = 0;
+    for (int64_t k = 0; k < t->by_name.cells; k++)
+        bytes += (int64_t)strlen(t->by_name.cell[k]) + 1;
+    IKT_TRY(ikt_resize(t->ctx, &t->by_name.text, bytes + 1, 1, "reader"));
+    char *to = t->by_name.text;
+    IKT_TRY(ikt_alloc(t->ctx, &t->tensor, t->by_name.cells, sizeof *t->tensor, "reader"));
+    for (int64_t k = 0; k < t->by_name.cells; k++, to += strlen(to) + 1)
+        strcpy(to, t->by_name.cell[k]);
+    t->by_value.keys = t->by_name.text;
+    t->by_value.key_count = t->by_name.cells;
+    IKT_TRY(cut(t, &t->by_value, t->values, ""));
+    for (int64_t k = 0; k < t->by_name.cells; k++) {
+        tensor *one = &t->tensor[t->count];
+        one->name = t->by_name.cell[k];
+        if (strcmp(one->name, "__metadata__") == 0) continue;
+        IKT_TRY(take_tensor(t, t->by_value.cell[k], one));
+        t->count++;
+    }
+    return IKT_OK;
+}
+
+/* --- the reader ------------------------------------------------------------------------------- */
+
+static ikt_array about(const tensor *one) {
+    const bool is_usable = one->element.bytes > 0 && one->axes > 0;
+    return (ikt_array){one->name, is_usable, is_usable && one->axes > 1, one->shape};
+}
+
+static ikt_status take_array(const tensors *t, ikt_reader *reader, const char *name) {
+    ikt_binary *array = reader->self;
+    int64_t which;
+    IKT_ARRAYS(held, t->ctx, "reader");
+    ikt_array *arrays = ikt_claim(&held, t->count, sizeof *arrays);
+    IKT_TRY(held.status);
+    for (int64_t k = 0; k < t->count; k++)
+        arrays[k] = about(&t->tensor[k]);
+    IKT_TRY(ikt_array_choose(t->ctx, t->path, arrays, t->count, name, &which));
+    const tensor *one = &t->tensor[which];
+    array->element = one->element;
+    array->header = one->offset;
+    array->is_list = one->axes == 1;
+    array->may_go_on = true;
+    return ikt_binary_shape(reader, one->n, one->d);
+}
+
+static ikt_status open_file(ikt_reader *reader, const ikt_reader_options *options) {
+    ikt_binary *array = reader->self;
+    tensors t IKT_AT_END(end) = {.ctx = reader->ctx, .path = reader->path};
+    IKT_TRY(ikt_bytes_open(reader->ctx, reader->path, &array->bytes));
+    IKT_TRY(begin(&t));
+    return take_array(&t, reader, options->array);
+}
+
+static ikt_status list(ikt_context *ctx, const char *path, ikt_array_visitor *visit, void *self) {
+    tensors t IKT_AT_END(end) = {.ctx = ctx, .path = path};
+    IKT_TRY(begin(&t));
+    for (int64_t k = 0; k < t.count; k++) {
+        const ikt_array array = about(&t.tensor[k]);
+        visit(self, &array);
+    }
+    return IKT_OK;
+}
+
+const ikt_reader_ops ikt_reader_safetensors = {
+    .name = "safetensors",
+    .self_bytes = sizeof(ikt_binary),
+    .labels_are = "labels are an array of it (--label-array) or of another file "
+                  "(--labels FILE:NAME)",
+    .has_arrays = true,
+    .is_flat = true,
+    .probe = probe,
+    .open = open_file,
+    .list = list,
+    .close = ikt_binary_close,
+};
