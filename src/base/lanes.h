@@ -530,11 +530,11 @@ LANES_INLINE ints ints_min(ints a, ints b) {
     EACH_PART a.part[p] = bits_min(a.part[p], b.part[p]);
     return a;
 }
-/* a - 2 b */
 LANES_INLINE ints ints_sub(ints a, ints b) {
     EACH_PART a.part[p] -= b.part[p];
     return a;
 }
+/* a - 2 b */
 LANES_INLINE ints ints_minus_twice(ints a, ints b) {
     EACH_PART a.part[p] -= b.part[p] << 1;
     return a;

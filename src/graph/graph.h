@@ -120,8 +120,8 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distributio
 /* LOCAL. Puts bits in place of the values of a part where all of these are one number or twice that
  * (uniform.c); otherwise changes nothing. The last step of the above, on each rank and part.
  *   entries   start[n_local]
- * Errors: IKT_ERR_RESOURCE. Cost: the values are read once,
- * and again where the largest one does not tell that they stay. */
+ * Errors: IKT_ERR_RESOURCE. Cost: the values are read once, and again where the largest one
+ * does not tell that they stay. */
 ikt_status ikt_csr_drop_values(ikt_context *ctx, ikt_csr *part, int64_t entries);
 
 void ikt_graph_destroy(ikt_graph *graph);

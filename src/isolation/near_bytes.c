@@ -4,12 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include <omp.h>
+
 enum { LANES = 16, IN_A_WORD = 4, ROW_MIDDLE = IKT_BYTES_ROW + 1 };
 
 static const float least_range = 1e-30F; /* smaller ones are none */
 static const float most_step = 1e20F;    /* of a row: products of steps stay finite */
 
-/* The numbers of steps of a row less the mean, from -most to most, more `middle`; returns the step.
+/* The numbers of steps of a row less the mean, from -most to most, plus `middle`; returns the step.
  */
 IKT_WIDEST_VECTORS
 static float write_steps(const float *x, const float *mean, int64_t d, float most, float middle,
@@ -47,7 +49,7 @@ static int64_t vector_words(int64_t d) {
 }
 
 int64_t ikt_near_bytes_size(int64_t count, int64_t d) {
-    return (count + LANES - 1) / LANES * vector_words(d) * (int64_t)sizeof(int32_t) + d;
+    return (count + LANES - 1) / LANES * vector_words(d) * (int64_t)sizeof(int32_t);
 }
 
 /* Half the squared length of a row less the mean. */
@@ -60,32 +62,44 @@ static double half_length(const float *x, const float *mean, int64_t d) {
     return sum / 2;
 }
 
+/* Writes a centre, or what stands in a lane without one, into its lane of a vector.
+ *   x      NULL: there is none
+ *   byte   [d] to work with */
+static void write_centre(const float *x, const float *mean, int64_t d, int8_t *byte,
+                         int32_t *head) {
+    float half = INFINITY, size = 0;
+    int32_t sum = 0;
+    if (x) {
+        half = (float)half_length(x, mean, d);
+        size = write_steps(x, mean, d, IKT_BYTES_CENTRE, 0, byte);
+        for (int64_t k = 0; k < d; k++)
+            sum += byte[k];
+        write_words(byte, d, head + IKT_BYTES_HEAD * LANES, LANES);
+    }
+    sum *= ROW_MIDDLE;
+    memcpy(head, &half, sizeof half);
+    memcpy(head + LANES, &size, sizeof size);
+    memcpy(head + 2 * LANES, &sum, sizeof sum);
+}
+
 ikt_status ikt_near_bytes_create(ikt_arrays *held, const float *rows, const int64_t *index,
                                  int64_t count, int64_t d, const float *mean, ikt_near_bytes *out) {
     const int64_t vectors = (count + LANES - 1) / LANES, step = vector_words(d);
-    int8_t *byte = ikt_claim(held, d, sizeof *byte);
+    const int threads = ikt_threads(held->ctx);
+    IKT_ARRAYS(work, held->ctx, held->purpose);
+    int8_t *byte = ikt_claim(&work, threads * d, sizeof *byte);
     *out = (ikt_near_bytes){.d = d,
                             .words = ikt_near_bytes_words(d),
                             .word = ikt_claim(held, vectors * step, sizeof *out->word),
                             .vectors = vectors};
+    IKT_TRY(work.status);
     IKT_TRY(held->status);
-    for (int64_t j = 0; j < vectors * LANES; j++) {
-        int32_t *head = out->word + j / LANES * step + j % LANES;
-        float half = INFINITY, size = 0;
-        int32_t sum = 0;
-        if (j < count) {
-            const float *x = rows + index[j] * d;
-            half = (float)half_length(x, mean, d);
-            size = write_steps(x, mean, d, IKT_BYTES_CENTRE, 0, byte);
-            for (int64_t k = 0; k < d; k++)
-                sum += byte[k];
-            write_words(byte, d, head + IKT_BYTES_HEAD * LANES, LANES);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t v = 0; v < vectors; v++)
+        for (int64_t lane = 0, j = v * LANES; lane < LANES; lane++, j++) {
+            const float *x = j < count ? rows + (index ? index[j] : j) * d : NULL;
+            write_centre(x, mean, d, byte + omp_get_thread_num() * d, out->word + v * step + lane);
         }
-        sum *= ROW_MIDDLE;
-        memcpy(head, &half, sizeof half);
-        memcpy(head + LANES, &size, sizeof size);
-        memcpy(head + 2 * LANES, &sum, sizeof sum);
-    }
     return IKT_OK;
 }
 

@@ -5,9 +5,9 @@
  * less both steps times a sum of products of bytes, which is exact: the same bits on every
  * instruction set. Advantage: a quarter of the memory that is read, and up to four times the
  * multiply-adds an instruction. Disadvantage: values are off by what rounding to bytes takes away,
- * more where one column is far larger than the others; so they only choose which centres are looked
- * at by the distance itself, and only where a trial shows that they choose as floats do
- * (near_trial.h).
+ * more where several columns are far larger than the others; so they only choose which centres are
+ * looked at by the distance itself, and only where a trial among all centres shows that they choose
+ * as floats do (near_trial.h). Cells and groups of centres are chosen in the same form.
  */
 #ifndef IKT_ISOLATION_NEAR_BYTES_H
 #define IKT_ISOLATION_NEAR_BYTES_H
@@ -35,15 +35,16 @@ typedef struct {
     int64_t vectors;
 } ikt_near_bytes;
 
-/* LOCAL, pure. Words of a row of d columns; bytes that `count` centres take, also while they are
- * made. */
+/* LOCAL, pure. Words of a row of d columns; bytes that `count` centres take. */
 int64_t ikt_near_bytes_words(int64_t d);
 int64_t ikt_near_bytes_size(int64_t count, int64_t d);
 
-/* LOCAL. Makes centres: number j is the row index[j] of `rows`. Errors: IKT_ERR_RESOURCE.
- *   held   claims its memory
- *   rows   finite, of squared lengths that float32 holds
- *   mean   [d] that is taken away */
+/* LOCAL. Makes centres, by all threads: number j is the row index[j] of `rows`. Errors:
+ * IKT_ERR_RESOURCE.
+ *   held    claims its memory
+ *   rows    finite, of squared lengths that float32 holds
+ *   index   [count]; NULL: number j is row j
+ *   mean    [d] that is taken away */
 ikt_status ikt_near_bytes_create(ikt_arrays *held, const float *rows, const int64_t *index,
                                  int64_t count, int64_t d, const float *mean, ikt_near_bytes *out);
 
@@ -52,7 +53,8 @@ void ikt_near_bytes_rows(const float *x, int64_t count, int64_t d, const float *
                          int32_t *word);
 
 /* One instruction set's kernel. LOCAL. As ikt_codes_kernel.score_chosen: the value of row[i] and
- * centre 16 * first + j at out[i * stride + j], for up to a multiple of 24 rows. */
+ * centre 16 * first + j at out[i * stride + j]; values of rows up to a multiple of
+ * IKT_KERNEL_ROWS may be written, too. */
 typedef struct {
     void (*score_chosen)(const void *word, const uint32_t *row, int64_t count,
                          const ikt_near_bytes *centres, int64_t first, int64_t end, void *out,

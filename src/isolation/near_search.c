@@ -69,9 +69,9 @@ static ikt_status pack_level(const ikt_near_search *n, const uint32_t *drawn, in
     const ikt_row_lists *l = n->lists;
     const ikt_coding *c = l->c;
     int64_t *index IKT_AT_END(ikt_free) = NULL;
-    IKT_TRY(ikt_alloc(c->ctx, &index, count, sizeof *index, purpose));
-    for (int64_t i = 0; i < count; i++)
-        index[i] = drawn ? l->near.place[drawn[i]] : i;
+    if (drawn) IKT_TRY(ikt_alloc(c->ctx, &index, count, sizeof *index, purpose));
+    for (int64_t i = 0; drawn && i < count; i++)
+        index[i] = l->near.place[drawn[i]];
     if (n->bytes)
         return ikt_near_bytes_create(held, l->rows, index, count, c->d, n->mean, &level->bytes);
     void *slab = ikt_claim(held, ikt_centres_bytes(c->kernel, count, c->d), 1);
@@ -102,9 +102,10 @@ static ikt_status choose_form(ikt_near_search *n, ikt_arrays *held) {
     find_mean(l, n->mean);
     IKT_TRY(pack_level(n, NULL, l->table.count, held, last));
     IKT_TRY(ikt_near_trial(l, n->bytes, &last->bytes, n->mean, &share));
-    ikt_log_numbers(c->ctx, IKT_LOG_DETAIL, IKT_LOG_NUMBERS(IKT_LOG_REAL("differing", share)),
-                    "codes: near centres are chosen by %s, as bytes change %.3f %% of the cells",
-                    share <= missed_most ? "bytes" : "floats", 100 * share);
+    ikt_log_numbers(
+        c->ctx, IKT_LOG_DETAIL, IKT_LOG_NUMBERS(IKT_LOG_REAL("differing", share)),
+        "codes: near centres are chosen by %s, as bytes would change %.3f %% of the cells",
+        share <= missed_most ? "bytes" : "floats", 100 * share);
     if (share <= missed_most)
         n->words = last->bytes.words;
     else

@@ -21,7 +21,7 @@ enum { IKT_NEAR_LEVELS = 3 };
 /* Points that stand set by set. */
 typedef struct {
     ikt_centres points;   /* as the kernel of the codes compares them, */
-    ikt_near_bytes bytes; /* or as bytes */
+    ikt_near_bytes bytes; /* or rows of float32 made bytes */
     const int64_t *first; /* [sets + 1] first point of each set */
     int64_t sets;
     int64_t wanted; /* sets that a row is compared with */
@@ -42,7 +42,7 @@ typedef struct {
 
 typedef struct {
     const ikt_row_lists *lists;
-    const ikt_near_bytes_kernel *bytes; /* NULL: what is compared are not bytes */
+    const ikt_near_bytes_kernel *bytes; /* NULL: the kernel of the codes compares */
     float *mean;                        /* [d] of the centres */
     int64_t words;                      /* of a row */
     int64_t root[2];                    /* all groups are one set */
@@ -51,7 +51,9 @@ typedef struct {
     ikt_near_space *space; /* [threads] */
 } ikt_near_search;
 
-/* LOCAL. Packs the cells and groups of lists->near. Errors: IKT_ERR_RESOURCE.
+/* LOCAL. Packs the cells and groups of lists->near; rows of float32, and all centres, as bytes
+ * where a trial of the last level shows that these choose as floats do (near_trial.h). Errors:
+ * IKT_ERR_RESOURCE. Cost: that of the trial, and of reading the centres twice.
  *   lists   borrowed as long as the search
  *   held    claims its arrays */
 ikt_status ikt_near_search_create(const ikt_row_lists *lists, ikt_arrays *held,

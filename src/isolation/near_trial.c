@@ -9,16 +9,16 @@
 #include "base/sort.h"
 
 enum {
-    TOGETHER = IKT_KERNEL_ROWS, /* centres that are tried at a time, */
-    TRIED = 5 * TOGETHER,       /* and in all */
-    CHUNK_VECTORS = 48,         /* of centres: a multiple of a panel */
+    TOGETHER = 8,          /* centres that are tried at a time, */
+    TRIED = 15 * TOGETHER, /* and in all */
+    CHUNK_VECTORS = 48,    /* of centres: a multiple of a panel */
     CHUNK = CHUNK_VECTORS * IKT_LANES
 };
 
 /* What one thread tries with. */
 typedef struct {
     int32_t *word; /* [TOGETHER * words] rows in one of the forms */
-    float *value;  /* [TOGETHER * CHUNK] */
+    float *value;  /* [IKT_KERNEL_ROWS * CHUNK] */
     ikt_pair *pair[2];
     ikt_select kept[2][TOGETHER]; /* the nearest centres of each row, by floats and by bytes */
 } trial_space;
@@ -30,8 +30,15 @@ typedef struct {
     const float *mean;
 } trial;
 
-/* Finds the nearest centres of some rows x [TOGETHER * d], by floats or by bytes. */
-static void find_nearest(const trial *t, trial_space *w, const float *x, bool by_bytes) {
+/* The place of the centre with that number among those that are tried. */
+static int64_t place_of(const trial *t, int64_t tried) {
+    return tried * t->lists->table.count / TRIED;
+}
+
+/* Finds the nearest other centres of some, by floats or by bytes.
+ *   x   [TOGETHER * d] those from number `from` on */
+static void find_nearest(const trial *t, trial_space *w, const float *x, int64_t from,
+                         bool by_bytes) {
     const ikt_row_lists *l = t->lists;
     const ikt_codes_kernel *kernel = l->c->kernel;
     const int64_t vectors = l->centres.vectors, d = l->c->d;
@@ -55,7 +62,8 @@ static void find_nearest(const trial *t, trial_space *w, const float *x, bool by
         else
             kernel->score_chosen(w->word, row, TOGETHER, &l->centres, v, end, w->value, CHUNK);
         for (int64_t i = 0; i < TOGETHER; i++)
-            ikt_select_floats(&kept[i], -1, first, offered, w->value + i * CHUNK);
+            ikt_select_floats(&kept[i], place_of(t, from + i), first, offered,
+                              w->value + i * CHUNK);
     }
     for (int64_t i = 0; i < TOGETHER; i++)
         ikt_select_end(&kept[i]);
@@ -80,20 +88,20 @@ static double missed_share(ikt_select *all, const ikt_select *some, double q) {
 /* LOCAL. Rows, and space for each thread. */
 static ikt_status create(const trial *t, ikt_arrays *held, float **x, trial_space **space) {
     const ikt_coding *c = t->lists->c;
-    const int64_t d = c->d, count = t->lists->table.count;
+    const int64_t d = c->d;
     const int64_t words = ikt_larger(ikt_row_words(c->kernel, d), t->bytes->words);
     const int64_t pairs = TOGETHER * IKT_SELECT_CAPACITY * t->lists->length;
     *x = ikt_claim(held, TRIED * d, sizeof **x);
     *space = ikt_claim(held, c->threads, sizeof **space);
     for (trial_space *w = *space; w && w < *space + c->threads; w++) {
         w->word = ikt_claim(held, TOGETHER * words, sizeof *w->word);
-        w->value = ikt_claim(held, TOGETHER * CHUNK, sizeof *w->value);
+        w->value = ikt_claim(held, IKT_KERNEL_ROWS * CHUNK, sizeof *w->value);
         for (int by_bytes = 0; by_bytes < 2; by_bytes++)
             w->pair[by_bytes] = ikt_claim(held, pairs, sizeof *w->pair[by_bytes]);
     }
     IKT_TRY(held->status);
     for (int64_t i = 0; i < TRIED; i++)
-        memcpy(*x + i * d, (const float *)t->lists->rows + i * count / TRIED * d,
+        memcpy(*x + i * d, (const float *)t->lists->rows + place_of(t, i) * d,
                (size_t)d * sizeof **x);
     return IKT_OK;
 }
@@ -111,8 +119,8 @@ ikt_status ikt_near_trial(const ikt_row_lists *lists, const ikt_near_bytes_kerne
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
     for (int64_t from = 0; from < TRIED; from += TOGETHER) {
         trial_space *w = &space[omp_get_thread_num()];
-        find_nearest(&t, w, x + from * c->d, false);
-        find_nearest(&t, w, x + from * c->d, true);
+        find_nearest(&t, w, x + from * c->d, from, false);
+        find_nearest(&t, w, x + from * c->d, from, true);
         for (int64_t i = 0; i < TOGETHER; i++)
             missed[from + i] = missed_share(&w->kept[0][i], &w->kept[1][i], q);
     }

@@ -1,6 +1,6 @@
 /* Whether bytes choose the near centres that floats choose, tried on some of the centres.
  *
- * The nearest `length` centres of each of some are found among all of them, by both forms. A centre
+ * The nearest `length` centres of each of some are found among all others, by both forms. A centre
  * that bytes miss at place r of the order of distance is the cell of a partitioning of psi of the
  * `count` centres with probability q (1 - q)^r, q = psi / count; the sum of these is the share of
  * cells that would be others.
@@ -15,7 +15,8 @@
  *   lists   whose centres stand by place
  *   bytes   the centres as bytes, less `mean` [d]
  *   share   receives the share of cells that would be others
- * Errors: IKT_ERR_RESOURCE. Cost: two values for each pair of a centre and one of 120. */
+ * Errors: IKT_ERR_RESOURCE. Cost: two values for each pair of a centre and one of 120, on every
+ * rank, by at most fifteen threads. */
 ikt_status ikt_near_trial(const ikt_row_lists *lists, const ikt_near_bytes_kernel *kernel,
                           const ikt_near_bytes *bytes, const float *mean, double *share);
 

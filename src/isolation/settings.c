@@ -16,6 +16,7 @@ enum {
     NARROW_MOST = 65536, /* cells of two bytes */
     AUTO_POOL = 8,       /* centres of the pool for each of psi */
     EXACT_CENTRES = 65536,
+    EXACT_WIDE = 8192, /* of wide rows of floats, which are compared as bytes beyond it */
     CANDIDATES = 16384,
     MANY_COLUMNS = 256
 };
@@ -51,7 +52,8 @@ static const ikt_key keys[] = {
      "auto|exact|approximate", "",
      "How the cells of a row are found: exact compares it with all centres; approximate compares "
      "it with the centres of near coarse cells only, and measures on 1,000 rows how many cells "
-     "differ from the exact ones; auto is exact up to 65,536 distinct centres and for sparse rows"},
+     "differ from the exact ones; auto is exact for sparse rows and up to 65,536 distinct "
+     "centres, or 8,192 of rows of real numbers in more than 256 columns"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_isolation_settings, candidates), "auto", 1, 1e9, 1,
      NULL, "rows",
      "The centres that each row is compared with where its cells are found by approximate search. "
@@ -132,11 +134,14 @@ ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_sett
     return IKT_OK;
 }
 
-int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres,
-                                 int64_t d) {
+int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres, int64_t d,
+                                 bool has_bytes) {
+    const bool is_wide = d > MANY_COLUMNS, is_eased = is_wide && has_bytes;
+    const int64_t most = is_eased ? EXACT_WIDE : EXACT_CENTRES;
     const bool is_exact = settings->search == IKT_CELLS_EXACT ||
-                          (settings->search == IKT_CELLS_AUTO && centres <= EXACT_CENTRES);
-    const int64_t usual = d > MANY_COLUMNS ? 2 * CANDIDATES : CANDIDATES;
-    const int64_t wanted = ikt_chosen(settings->candidates, usual);
-    return is_exact || wanted >= centres ? 0 : wanted;
+                          (settings->search == IKT_CELLS_AUTO && centres <= most);
+    const int64_t wanted = ikt_chosen(settings->candidates, is_wide ? 2 * CANDIDATES : CANDIDATES);
+    if (is_exact) return 0;
+    if (wanted < centres) return wanted;
+    return is_eased ? centres : 0;
 }

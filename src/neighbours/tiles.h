@@ -58,7 +58,8 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
 
 /* COLLECTIVE. Coordinates as tiles: scores are distances of preprocessed rows. Reads the own rows
  * of `data`, brings them to their slots and, where the metric is the Euclidean one, quantises them:
- * 4 d bytes a row, and 2 d + 6. Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
+ * 4 d bytes a row, and 2 d + 6. It is timed as reading. Errors: IKT_ERR_RESOURCE, those of reading;
+ * empty then. */
 ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                           ikt_dataset *data, ikt_tiles *out);
 

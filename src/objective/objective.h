@@ -221,7 +221,8 @@ struct ikt_objective_kind {
      * long they must be at least. NULL: as long as the kernel asks for.
      *   has_distances   rows are compared by distances, not by codes */
     int64_t (*lists)(const ikt_objective_options *options, bool has_distances, int64_t *least);
-    /* COLLECTIVE. Makes out->self and out->y; destroy frees them, also after a failure.
+    /* COLLECTIVE. Makes out->self and out->y; destroy frees them, also after a failure. out->kind
+     * may become one that has only names, functions and what the loop asks for.
      * Errors: IKT_ERR_RESOURCE; the same status on every rank. */
     ikt_status (*create)(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out);
     void (*destroy)(ikt_objective *objective);

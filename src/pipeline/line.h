@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
     ikt_context *ctx;
-    const ikt_steps *steps;           /* borrowed, as all up to `out` */
+    const ikt_steps *steps;           /* borrowed, as is what is const here, settings and data */
     ikt_settings *settings;           /* resolved; what the data decide replaces "auto" */
     ikt_dataset *data;                /* NULL where there is a graph and nothing is taken of rows */
     const ikt_rows *rows;             /* of the input, and of the slots of `order` */

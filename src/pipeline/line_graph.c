@@ -28,21 +28,28 @@ static double noted(const ikt_graph_file *file, const char *name, double fallbac
     return end == text ? fallback : value;
 }
 
-/* What a kept graph tells of its making, and what stands for what is not known. */
+/* What a kept graph tells of its making: all that is known, which is told by a number above 0
+ * (`known`), or by the fact itself where it is not below 0. */
+enum { OWN = -1 };
 static const struct {
     const char *name;
     size_t at; /* in a line */
     bool is_real;
     double unknown;
-} facts_of_making[] = {{"rows_without_similarity", offsetof(ikt_line, zero_similarity), false, -1},
-                       {"neighbour_label_accuracy", offsetof(ikt_line, accuracy), true, -1},
-                       {"recall_sample", offsetof(ikt_line, recall.sample), false, 0},
-                       {"neighbour_similarity", offsetof(ikt_line, recall.similarity), true, 0},
-                       {"neighbours_found", offsetof(ikt_line, recall.found), true, -1},
-                       {"cell_sample", offsetof(ikt_line, cells.sample), false, 0},
-                       {"cells_differing", offsetof(ikt_line, cells.differing), true, 0},
-                       {"psi", offsetof(ikt_line, psi), false, 0},
-                       {"pool", offsetof(ikt_line, pool), false, 0}};
+    int64_t known; /* in a line; OWN */
+} facts_of_making[] = {
+    {"rows_without_similarity", offsetof(ikt_line, zero_similarity), false, -1, OWN},
+    {"neighbour_label_accuracy", offsetof(ikt_line, accuracy), true, -1, OWN},
+    {"recall_sample", offsetof(ikt_line, recall.sample), false, 0,
+     offsetof(ikt_line, recall.sample)},
+    {"neighbour_similarity", offsetof(ikt_line, recall.similarity), true, 0,
+     offsetof(ikt_line, recall.sample)},
+    {"neighbours_found", offsetof(ikt_line, recall.found), true, -1, OWN},
+    {"cell_sample", offsetof(ikt_line, cells.sample), false, 0, offsetof(ikt_line, cells.sample)},
+    {"cells_differing", offsetof(ikt_line, cells.differing), true, 0,
+     offsetof(ikt_line, cells.sample)},
+    {"psi", offsetof(ikt_line, psi), false, 0, offsetof(ikt_line, psi)},
+    {"pool", offsetof(ikt_line, pool), false, 0, offsetof(ikt_line, psi)}};
 enum { FACTS_OF_MAKING = sizeof facts_of_making / sizeof *facts_of_making };
 
 ikt_status ikt_line_write_facts(const ikt_line *line, ikt_graph_writer *w) {
@@ -50,9 +57,12 @@ ikt_status ikt_line_write_facts(const ikt_line *line, ikt_graph_writer *w) {
         const void *value = (const char *)line + facts_of_making[f].at;
         const bool is_real = facts_of_making[f].is_real;
         const double number = is_real ? *(const double *)value : (double)*(const int64_t *)value;
+        const int64_t known = facts_of_making[f].known;
         char text[32];
+        if (known == OWN ? number < 0
+                         : *(const int64_t *)(const void *)((const char *)line + known) <= 0)
+            continue;
         snprintf(text, sizeof text, "%.17g", number);
-        if (number == facts_of_making[f].unknown) continue;
         IKT_TRY(is_real ? ikt_graph_writer_text(w, facts_of_making[f].name, text)
                         : ikt_graph_writer_int(w, facts_of_making[f].name, (int64_t)number));
     }

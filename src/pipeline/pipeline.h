@@ -194,7 +194,7 @@ void ikt_pipeline_close(ikt_source **source, ikt_dataset **data);
  *   source   the rows; NULL: there is a graph alone
  *   run      with settings, rows, labels and graph
  * Errors: those of reading. Cost: one pass over the rows, those of isolation.model_from, the graph,
- * and the positions to start from. */
+ * and the positions to start from; timed as reading. */
 ikt_status ikt_run_inputs_note(ikt_context *ctx, ikt_source *source, ikt_run *run);
 
 /* LOCAL. What of them P depends on, as text: not the positions to start from. */

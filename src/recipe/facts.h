@@ -27,8 +27,9 @@ bool ikt_facts_are_settings(const int16_t *when);
 /* LOCAL. Makes a sentence in which {section.key} stands for the value of that setting, {input} for
  * the name of the input, {graph} for that of the graph, {spectrum} for the setting that asks for
  * eigenvectors, {labelled} for the one that labels are needed for, and {all:WORD} and {any:WORD}
- * for the objectives that have something in common (facts.c), "kpca and kda". out   freed with
- * ikt_free; NULL on failure. Errors: IKT_ERR_RESOURCE. */
+ * for the objectives that have something in common (facts.c), "kpca and kda".
+ *   out   freed with ikt_free; NULL on failure
+ * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_sentence_make(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
                              const char *sentence, char **out);
 
@@ -67,7 +68,7 @@ ikt_status ikt_unused_reset(ikt_context *ctx, ikt_settings *settings, const ikt_
 ikt_status ikt_preset_trim(ikt_context *ctx, ikt_settings *settings, const ikt_shape *shape);
 
 /* SAME-ARGS. Where a run has been refused by IKT_ERR_USAGE, adds to the sentence which of the keys
- * that it speaks of have the value that run.preset gave them: nobody else may have named them.
+ * that it speaks of have the value that run.preset gives them, whoever else has given it, too.
  * Returns `st`. */
 ikt_status ikt_preset_name(ikt_context *ctx, const ikt_settings *settings, ikt_status st);
 

@@ -1,4 +1,4 @@
-/* Settings of parts that are not in use. See facts.h. */
+/* Settings of parts that are not in use, and what run.preset has set. See facts.h. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -278,9 +278,9 @@ ikt_status ikt_preset_name(ikt_context *ctx, const ikt_settings *settings, ikt_s
     char sentence[IKT_MESSAGE_MAX], set[IKT_STRING_MAX] = "", name[64];
     if (st != IKT_ERR_USAGE) return st;
     snprintf(sentence, sizeof sentence, "%s", ikt_message(ctx));
-    ikt_clear(ctx);
     ikt_settings_parts(&own, of_own);
     IKT_TRY(begin(ctx, settings->run.preset, &usual, of_usual));
+    ikt_clear(ctx);
     for (const char *const *setting = preset->setting; *setting; setting++) {
         const ikt_config_part *part;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(*setting, "="), *setting);

@@ -413,7 +413,8 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
     if (rule == IKT_PSI_INDEXED && centres == 0) /* their index would be too large */
         IKT_TRY(size_model(ctx, settings, n, IKT_PSI_COARSE, rows, out, &centres));
     if (centres > 0 && !rows->is_sparse && !rows->is_pairs && !is_dense)
-        out->candidates = ikt_isolation_candidates(isolation, centres, rows->d);
+        out->candidates = ikt_isolation_candidates(isolation, centres, rows->d,
+                                                   !rows->is_u8 && !rows->is_manhattan);
     if (!is_near) {
         if (out->pool >= drawn) out->pool = 0;
         return IKT_OK;

@@ -175,8 +175,10 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
     IKT_TRY(ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres));
     IKT_TRY(ikt_dataset_create_mapped(ctx, source, &map, out));
     ikt_dataset_take_model(*out, &centre_rows, &centres);
-    if (!ikt_dataset_is_sparse(*out))
-        m->model->spec.candidates = ikt_isolation_candidates(
-            &m->settings.isolation, m->shape.centres, ikt_dataset_columns(*out));
+    const ikt_codes_rows rows = ikt_codes_rows_of(*out);
+    if (!rows.is_sparse)
+        m->model->spec.candidates =
+            ikt_isolation_candidates(&m->settings.isolation, m->shape.centres, rows.d,
+                                     !rows.is_u8 && !rows.is_manhattan);
     return IKT_OK;
 }

@@ -161,13 +161,13 @@ static int by_value(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Numbers of the LENGTH points nearest to one of them, by plain values or by those of bytes. */
+/* Numbers of the LENGTH others nearest to a point, by plain values or by those of bytes. */
 static void nearest_of(const example *e, int64_t row, bool by_bytes, int64_t number[LENGTH]) {
     static near_point point[POINTS];
     for (int64_t j = 0; j < POINTS; j++) {
         double plain;
         const double rounded = value_of(e, row, j, &plain);
-        point[j] = (near_point){by_bytes ? rounded : plain, j};
+        point[j] = (near_point){j == row ? INFINITY : by_bytes ? rounded : plain, j};
     }
     qsort(point, POINTS, sizeof *point, by_value);
     for (int64_t i = 0; i < LENGTH; i++)

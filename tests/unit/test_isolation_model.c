@@ -101,16 +101,22 @@ static void the_pool_fits_memory(void **state) {
 static void approximate_search_is_for_many_centres(void **state) {
     ikt_isolation_settings settings = {.candidates = IKT_AUTO_INT};
     (void)state;
-    assert_int_equal(ikt_isolation_candidates(&settings, 65536, 50), 0);
-    assert_int_equal(ikt_isolation_candidates(&settings, 65537, 256), 16384);
-    assert_int_equal(ikt_isolation_candidates(&settings, 65537, 257), 32768);
+    assert_int_equal(ikt_isolation_candidates(&settings, 65536, 50, true), 0);
+    assert_int_equal(ikt_isolation_candidates(&settings, 65536, 256, true), 0);
+    assert_int_equal(ikt_isolation_candidates(&settings, 65536, 784, false), 0);
+    assert_int_equal(ikt_isolation_candidates(&settings, 65537, 256, true), 16384);
+    assert_int_equal(ikt_isolation_candidates(&settings, 65537, 257, false), 32768);
+    /* As bytes. */
+    assert_int_equal(ikt_isolation_candidates(&settings, 65537, 257, true), 32768);
+    assert_int_equal(ikt_isolation_candidates(&settings, 20000, 257, true), 20000);
+    assert_int_equal(ikt_isolation_candidates(&settings, 8192, 257, true), 0);
     settings.search = IKT_CELLS_EXACT;
-    assert_int_equal(ikt_isolation_candidates(&settings, 1000000, 50), 0);
+    assert_int_equal(ikt_isolation_candidates(&settings, 1000000, 1024, true), 0);
     settings.search = IKT_CELLS_APPROXIMATE;
-    assert_int_equal(ikt_isolation_candidates(&settings, 40000, 50), 16384);
-    assert_int_equal(ikt_isolation_candidates(&settings, 16384, 50), 0);
+    assert_int_equal(ikt_isolation_candidates(&settings, 40000, 50, true), 16384);
+    assert_int_equal(ikt_isolation_candidates(&settings, 16384, 50, true), 0);
     settings.candidates = 100;
-    assert_int_equal(ikt_isolation_candidates(&settings, 10000, 50), 100);
+    assert_int_equal(ikt_isolation_candidates(&settings, 10000, 50, true), 100);
 }
 
 static void more_centres_than_rows_are_refused(void **state) {
