@@ -164,6 +164,15 @@ static ikt_status check_batch(ikt_context *ctx, const ikt_workload *w) {
                     (long long)layout->batch_neighbours, (long long)entries);
 }
 
+/* LOCAL. Refuses landmarks that cannot be embedded, as a run of their own. */
+static ikt_status check_landmarks(ikt_context *ctx, const ikt_workload *w) {
+    if (w->landmarks == 0) return IKT_OK;
+    IKT_ARRAYS(held, ctx, "recipe");
+    ikt_workload *of_landmarks = ikt_claim(&held, 1, sizeof *of_landmarks);
+    IKT_TRY(held.status);
+    return ikt_workload_of_landmarks(ctx, w, of_landmarks);
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 ikt_status ikt_recipe_check_settings(ikt_context *ctx, const ikt_settings *given) {
@@ -196,6 +205,7 @@ static ikt_status make(ikt_context *ctx, const ikt_settings *given, const ikt_sh
     data.graph_is_ordered = out->graph.is_ordered;
     IKT_TRY(ikt_workload_make(ctx, settings, &data, ranks, threads, &out->work));
     IKT_TRY(check_batch(ctx, &out->work));
+    IKT_TRY(check_landmarks(ctx, &out->work));
     const ikt_facts facts = ikt_facts_of(&out->work.settings, shape);
     return ikt_steps_find(ctx, &out->work.settings, &facts,
                           ikt_steps_wanted(&out->work.settings, &facts), &out->steps);

@@ -52,6 +52,10 @@ sed 's/, optional: yes//' small.yaml >bad.yaml
 refused 4 "the data set 'gone' (gone.h5) is neither beside the study nor" bad.yaml --output r
 refused 2 "has no data set 'other'" small.yaml --output r --only other
 refused 2 "did you mean --retry" small.yaml --retyr
+# The landmarks of a start are a run of their own.
+sed 's/affinity.support: dense, /layout.objective: trimap, layout.init: landmark, layout.landmarks: 2, /
+     /name: Gaussian/d' small.yaml >bad.yaml
+refused 2 "layout.objective=trimap needs at least 4 rows, the data has 2" bad.yaml --output r
 [ ! -e r/results.csv ] || fail "a refused study left results"
 
 # The studies that come with the program are read, down to the choice of their data.
