@@ -1,6 +1,6 @@
 /* Sequential readers of foreign formats, for `convert`: IDX, NPY, NPZ, MATLAB, LIBSVM, vectors of
- * searches, safetensors, raw numbers;
- * those of text, IDX and NPY also gzipped. CSV is known here and read by all ranks (csv_file.h).
+ * searches, safetensors, raw numbers; those of text, IDX, NPY and fbin also gzipped. CSV is known
+ * here and read by all ranks (csv_file.h).
  *
  * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
  * so a file never has to fit in memory (except where a row is spread over the whole file: arrays in

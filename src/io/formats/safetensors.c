@@ -156,7 +156,7 @@ static int by_name(const void *left, const void *right) {
 static ikt_status check_places(const tensors *t) {
     IKT_ARRAYS(held, t->ctx, "reader");
     const int64_t count = t->count;
-    tensor *sorted = ikt_claim(&held, count, sizeof *sorted);
+    tensor *sorted = ikt_claim(&held, count + 1, sizeof *sorted);
     IKT_TRY(held.status);
     if (count > 0) memcpy(sorted, t->tensor, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, by_name);
