@@ -1,6 +1,7 @@
 """What packages say of themselves, as a table and as vectors: describe.py PACKAGES.csv PACKAGES.npy"""
 import csv
 import glob
+import os
 import re
 import subprocess
 import sys
@@ -36,4 +37,7 @@ with open(sys.argv[1], "w", newline="", encoding="utf-8") as file:
 encoder = SentenceTransformer(str(model.get_model_path()), device="cpu")
 encoder.max_seq_length = 64
 print(f"{len(rows)} packages; their vectors take half an hour on one core")
-np.save(sys.argv[2], encoder.encode([". ".join(r[2:]) for r in rows.values()], normalize_embeddings=True))
+vectors = encoder.encode([". ".join(r[2:]) for r in rows.values()], normalize_embeddings=True)
+with open(sys.argv[2] + ".part", "wb") as file:
+    np.save(file, vectors)
+os.replace(sys.argv[2] + ".part", sys.argv[2])  # half a file has another name

@@ -10,6 +10,10 @@ for tool in apt-cache "$iktsne" "$python"; do
         exit 1
     }
 done
+# Names with a folder are meant from here; links stay, since a virtual environment is known by its own.
+[[ $python != [!/]*/* ]] || python=$PWD/$python
+[[ $iktsne != [!/]*/* ]] || iktsne=$PWD/$iktsne
+mkdir -p "${1:-.}"
 cd "${1:-.}"
 [ -e packages.npy ] || "$python" "$here/describe.py" packages.csv packages.npy
 "$iktsne" embed packages.npy packages.h5 --preset uniform input.labels=packages.csv:section output.overwrite=yes

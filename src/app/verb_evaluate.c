@@ -60,6 +60,8 @@ static ikt_status read_settings(ikt_context *ctx, const command *asked, subject 
         IKT_TRY(ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS, "the stored configuration",
                                       text));
     s->settings.input.inherited = strcmp(s->settings.input.file, asked->input) != 0;
+    if (s->settings.input.inherited)
+        IKT_TRY(ikt_source_adopt(ctx, asked->input, s->settings.input.dataset));
     for (int a = 1; a < asked->arguments; a++)
         IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, asked->argument[a]));
     ikt_input_rename(&s->settings.input, asked->input);

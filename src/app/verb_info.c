@@ -94,19 +94,17 @@ static void count_matrix(void *self, const ikt_h5_matrix *m) {
     ((matrices *)self)->count += m->d != 1;
 }
 
-/* A word of a command as a shell takes it: in quotes where it holds what a shell would change.
- * Returns `word`. */
-static char *shell_word(const char *text, char *word, size_t size) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_./:,+@%-";
-    const bool is_plain = text[strspn(text, plain)] == '\0';
-    size_t used = 0;
-    if (!is_plain) word[used++] = '\'';
-    for (; *text && used + 6 < size; text++)
-        used += (size_t)snprintf(word + used, size - used, *text == '\'' ? "'\\''" : "%c", *text);
-    if (!is_plain) word[used++] = '\'';
-    word[used] = '\0';
-    return word;
+/* A matrix and its command, as text without what would steer the terminal. */
+static void put_line(const matrices *all, const char *name, const char *shape, char *line) {
+    char shown[1024];
+    if (all->json) {
+        ikt_json_text(all->json, name, line);
+        return;
+    }
+    snprintf(shown, sizeof shown, "%s", name);
+    ikt_make_printable(shown);
+    ikt_make_printable(line);
+    printf("  %-28s %-20s %s\n", shown, shape, line);
 }
 
 static void put_matrix(void *self, const ikt_h5_matrix *m) {
@@ -114,18 +112,15 @@ static void put_matrix(void *self, const ikt_h5_matrix *m) {
     char shape[64], path[4 * IKT_STRING_MAX], name[4 * IKT_H5_NAME];
     char line[sizeof path + sizeof name + 64];
     if (m->d == 1) return;
-    shell_word(all->path, path, sizeof path);
-    shell_word(m->name, name, sizeof name);
+    ikt_shell_word(all->path, path, sizeof path);
+    ikt_shell_word(m->name, name, sizeof name);
     snprintf(shape, sizeof shape, "%lld x %lld%s", (long long)m->n, (long long)m->d,
              m->is_sparse ? ", sparse" : "");
     if (m->by_columns)
         snprintf(line, sizeof line, "iktsne convert %s rows.h5 --dataset %s", path, name);
     else
         snprintf(line, sizeof line, "iktsne embed %s input.dataset=%s", path, name);
-    if (all->json)
-        ikt_json_text(all->json, m->name, line);
-    else
-        printf("  %-28s %-20s %s\n", m->name, shape, line);
+    put_line(all, m->name, shape, line);
 }
 
 /* COLLECTIVE. Those of an HDF5 file, where there are at least `least`.
@@ -157,31 +152,39 @@ static ikt_status show_matrices(ikt_context *ctx, const char *path, int least, i
 typedef struct {
     matrices matrices;
     bool is_direct; /* embed reads them; else they are to be converted */
-    char labels[IKT_CONTENT_TEXT];
+    char labels[IKT_CONTENT_TEXT], others[IKT_CONTENT_TEXT];
 } arrays;
 
-static void put_array(void *self, const ikt_array *array) {
+/* Arrays that are no rows: what could be labels, and what is not read. */
+static void note_array(void *self, const ikt_array *array) {
     arrays *all = self;
-    char path[4 * IKT_STRING_MAX], name[1024], line[sizeof path + sizeof name + 64];
     if (array->usable && !array->table)
         ikt_join(all->labels, sizeof all->labels, ", ", "%.200s", array->name);
+    else if (!array->usable)
+        ikt_join(all->others, sizeof all->others, ", ", "%.200s (%s)", array->name, array->shape);
+}
+
+static void put_array(void *self, const ikt_array *array) {
+    const arrays *all = self;
+    char path[4 * IKT_STRING_MAX], name[1024], line[sizeof path + sizeof name + 64];
     if (!array->table) return;
-    shell_word(all->matrices.path, path, sizeof path);
-    shell_word(array->name, name, sizeof name);
+    ikt_shell_word(all->matrices.path, path, sizeof path);
+    ikt_shell_word(array->name, name, sizeof name);
     if (all->is_direct)
         snprintf(line, sizeof line, "iktsne embed %s input.dataset=%s", path, name);
     else
-        snprintf(line, sizeof line, "iktsne convert %s rows.h5 --array %s", path, name);
-    if (all->matrices.json)
-        ikt_json_text(all->matrices.json, array->name, line);
-    else
-        printf("  %-28s %-20s %s\n", array->name, array->shape, line);
+        snprintf(line, sizeof line, "iktsne convert %s rows.h5%s%s", path,
+                 array->name[0] ? " --array " : "", array->name[0] ? name : "");
+    put_line(&all->matrices, ikt_text_or(array->name, "the matrix"), array->shape, line);
 }
 
 /* LOCAL, rank 0. The arrays of a file that holds several, by names. */
 static ikt_status put_arrays(ikt_context *ctx, const char *path, const ikt_reader_ops *format,
                              ikt_json *json) {
+    static const char why[] = "single values, and types other than integers, truth values and "
+                              "floating numbers of 16 to 64 bits";
     arrays all = {.matrices = {.path = path, .json = json}, .is_direct = format->is_flat};
+    IKT_TRY(format->list(ctx, path, note_array, &all)); /* what is damaged is found here */
     if (json) {
         ikt_json_begin(json, NULL, '{');
         ikt_json_text(json, "kind", "data");
@@ -192,7 +195,14 @@ static ikt_status put_arrays(ikt_context *ctx, const char *path, const ikt_reade
     }
     const ikt_status st = format->list(ctx, path, put_array, &all);
     if (json) ikt_json_end(json, '}');
-    if (all.labels[0]) put_fact(json, json ? "labels_may_be" : "labels may be", all.labels);
+    const char *labels = json              ? "labels_may_be"
+                         : format->is_flat ? "labels may be"
+                                           : "--label-array may be";
+    if (!json) ikt_make_printable(all.labels);
+    if (all.labels[0]) put_fact(json, labels, all.labels);
+    if (!json) ikt_make_printable(all.others);
+    if (all.others[0]) put_fact(json, json ? "not_read" : "not read", all.others);
+    if (all.others[0] && !json) put_fact(NULL, "", why);
     if (json) ikt_json_end(json, '}');
     return st;
 }
@@ -232,6 +242,9 @@ static void put_data(const ikt_source *source, bool has_labels, int64_t n_marked
            type);
     if (is_sparse) printf(", sparse, %lld values", (long long)ikt_source_entries(source));
     put_companions(NULL, has_labels, n_marked);
+    ikt_make_printable(content.tables);
+    ikt_make_printable(content.labels);
+    ikt_make_printable(content.beside);
     /* The first line says all of a plain file; others hold much besides. */
     if (strcmp(content.format, "HDF5") == 0) return;
     put_fact(NULL, "format", content.format);

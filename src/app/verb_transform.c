@@ -86,7 +86,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     const ikt_option options[] = {
         {"dataset", IKT_TEXT("NAME", "", w.dataset),
          "The data set of the new rows; by default it has the name that input.dataset had in the "
-         "run of the model"},
+         "run of the model, and of safetensors without one of that name it is what embed takes"},
         {"labels", IKT_TEXT("NAME", "", w.labels),
          "The data set of their labels, which colour the picture and serve the accuracy; they are "
          "not used to place the rows. By default it has the name that input.labels had in the run "

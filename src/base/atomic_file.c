@@ -13,6 +13,7 @@
 
 #include "base/comm.h"
 #include "base/context.h"
+#include "base/encoding.h"
 #include "base/log.h"
 
 /* --- what a name stands for ------------------------------------------------------------------- */
@@ -308,11 +309,30 @@ bool ikt_file_is_there(ikt_context *ctx, const char *path) {
     return found != 0;
 }
 
+bool ikt_folder_matrix(const char *folder, char path[IKT_PATH_MAX]) {
+    static const char *const names[] = {"matrix.mtx.gz", "matrix.mtx"};
+    struct stat about;
+    if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)) return false;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const size_t length = strlen(folder);
+        const bool has_slash = length > 0 && folder[length - 1] == '/';
+        snprintf(path, IKT_PATH_MAX, "%s%s%s", folder, has_slash ? "" : "/", names[k]);
+        if (access(path, R_OK) == 0) return true;
+    }
+    return false;
+}
+
 ikt_status ikt_input_check(ikt_context *ctx, const char *path) {
     struct stat about;
+    char matrix[IKT_PATH_MAX], word[4 * IKT_PATH_MAX];
     if (stat(path, &about) != 0 || access(path, R_OK) != 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
     if (S_ISREG(about.st_mode)) return IKT_OK;
+    if (ikt_folder_matrix(path, matrix))
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is a folder with a matrix as 10x Genomics has it; `iktsne convert %s "
+                        "cells.h5` makes a file of it",
+                        path, ikt_shell_word(path, word, sizeof word));
     if (S_ISDIR(about.st_mode))
         return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; a file is needed", path);
     return ikt_fail(ctx, IKT_ERR_FILE,

@@ -77,10 +77,15 @@ ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char 
 /* COLLECTIVE. Whether there is something of that name, as rank 0 sees it. */
 bool ikt_file_is_there(ikt_context *ctx, const char *path);
 
+/* LOCAL. Whether a path is a folder with a matrix as 10x Genomics names it, matrix.mtx, gzipped or
+ * not, and the path of that. */
+bool ikt_folder_matrix(const char *folder, char path[IKT_PATH_MAX]);
+
 /* LOCAL. Whether `path` names a regular file that this rank may read, found out without opening it:
  * opening a pipe would wait for whoever writes it. Inputs are read more than once and by several
  * ranks, so that pipes, sockets and devices cannot be used.
- * Errors: IKT_ERR_FILE (missing, no permission, a folder, no regular file). */
+ * Errors: IKT_ERR_FILE (missing, no permission, a folder, of one with a matrix with the line that
+ * makes a file of it, no regular file). */
 ikt_status ikt_input_check(ikt_context *ctx, const char *path);
 
 /* LOCAL. Length of the file's name in FILE or FILE:WHAT: all of it where there is such a file

@@ -136,6 +136,19 @@ void ikt_make_printable(char *text) {
         if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
 }
 
+char *ikt_shell_word(const char *text, char *word, size_t size) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_./:,+@%-";
+    const bool is_plain = text[strspn(text, plain)] == '\0';
+    size_t used = 0;
+    if (!is_plain) word[used++] = '\'';
+    for (; *text && used + 6 < size; text++)
+        used += (size_t)snprintf(word + used, size - used, *text == '\'' ? "'\\''" : "%c", *text);
+    if (!is_plain) word[used++] = '\'';
+    word[used] = '\0';
+    return word;
+}
+
 static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 int64_t ikt_base64_length(int64_t count) {

@@ -235,7 +235,7 @@ static bool find_room(const ikt_figure *f, int64_t left, const name_place *place
 }
 
 /* COLLECTIVE. Names of the classes at their densest places, the largest class first; one that would
- * lie on another is moved a little, or left out. */
+ * lie on another is moved a little, or left out, and one wider than the panel is cut. */
 static ikt_status draw_names(ikt_context *ctx, ikt_figure *f, int64_t left) {
     const ikt_colouring *c = &f->colouring;
     const double size = NAME * f->unit;
@@ -249,13 +249,15 @@ static ikt_status draw_names(ikt_context *ctx, ikt_figure *f, int64_t left) {
     ikt_status st = ikt_alloc(ctx, &placed, c->n_classes, sizeof *placed, "picture");
     for (int64_t k = next_class(c, -1); k >= 0 && st == IKT_OK; k = next_class(c, k)) {
         name_place *name = &placed[count];
+        char whole[NAME_BYTES];
         if (!isfinite(f->places[2 * k])) continue;
-        ikt_label_name(f->points->class_names, c->classes[k].label, name->text, NAME_BYTES);
+        ikt_label_name(f->points->class_names, c->classes[k].label, whole, NAME_BYTES);
         name->x = (double)left +
                   ((double)ikt_view_x(&f->view, (float)f->places[2 * k]) + 0.5) / IKT_VIEW_PHASES;
         name->y =
             (double)f->top +
             ((double)ikt_view_y(&f->view, (float)f->places[2 * k + 1]) + 0.5) / IKT_VIEW_PHASES;
+        ikt_font_fit(whole, size, (double)f->side - 1.8 * size, name->text, NAME_BYTES);
         name->half = ikt_font_width(name->text, size) / 2 + 0.9 * size;
         if (find_room(f, left, placed, count, name)) draw_name(f, &placed[count++], size);
     }

@@ -213,6 +213,8 @@ static ikt_status open_and_transform(ikt_context *ctx, const ikt_transform_reque
     ikt_source *opened IKT_AT_END(ikt_source_close) = NULL;
     ikt_dataset *data IKT_AT_END(ikt_dataset_destroy) = NULL;
     choose_names(request, done);
+    if (!request->given && !(request->dataset && request->dataset[0]))
+        IKT_TRY(ikt_source_adopt(ctx, request->input, done->dataset));
     if (!request->given)
         IKT_TRY(ikt_input_open_like(ctx, &done->loaded.settings.input, request->input,
                                     done->dataset, &opened));

@@ -115,6 +115,17 @@ measures() {
     refused 2 "'' is no measure" evaluate run.h5 --measures knn,,auc
 }
 
+# A name wider than the panel is cut at its side.
+wide() {
+    local long
+    long=$(printf 'W%.0s' $(seq 90))
+    { echo "kind,x,y"; for i in $(seq 30); do echo "$long,$i,$((i * i % 7))"; echo "b,-$i,$((i * i % 5 - 90))"; done; } >wide.csv
+    verb embed wide.csv wide.h5 input.labels=kind output.picture=none $short || fail "embed of long names"
+    verb plot wide.h5 wide.svg --names --no-legend || fail "plot of long names"
+    grep -qE '>WWWWW*[.]{3}</text>' wide.svg || fail "a name runs over the side of the panel: $(grep '<text' wide.svg)"
+}
+
+try wide "names wider than the panel"
 try inherited "names of the model's run in transform"
 try everywhere "settings of the input in every verb"
 try order "the input before the outputs"

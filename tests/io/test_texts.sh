@@ -67,10 +67,12 @@ for pair in "m.mtx m.csv" "tenx/matrix.mtx.gz turned.csv" "tenx turned.csv" "ten
 done
 $IKT_MPIRUN 3 "$IKT_PROGRAM" convert tenx made.h5 --overwrite --quiet && "$IKT_PROGRAM" info made.h5 | grep -q '2 rows x 3 columns' ||
     fail "a folder on three ranks"
-for verb in embed info; do
-    "$IKT_PROGRAM" $verb tenx 2>err.txt
-    [ $? -eq 4 ] && grep -q 'tenx is a folder with a matrix as 10x Genomics has it; `iktsne convert tenx cells.h5`' err.txt ||
-        fail "$verb of a folder: $(cat err.txt)"
+cp -r tenx "ten x"
+for verb in "embed FOLDER" "info FOLDER" "plan FOLDER" "landmarks FOLDER o.h5" "transform m.csv FOLDER o.h5" "evaluate m.csv --input FOLDER"; do
+    read -ra words <<<"$verb"
+    "$IKT_PROGRAM" "${words[@]/FOLDER/ten x}" 2>err.txt
+    [ $? -eq 4 ] && grep -q "ten x is a folder with a matrix as 10x Genomics has it; .iktsne convert 'ten x' cells.h5" err.txt ||
+        fail "$verb: $(cat err.txt)"
 done
 # Barcodes that are as many as the rows leave them; those that are neither are told of.
 mkdir -p rows other && cp m.mtx rows && cp m.mtx other && printf 'A\nB\nC\n\n' >rows/barcodes.tsv && seq 5 >other/barcodes.tsv

@@ -4,6 +4,7 @@ must come out of them; damaged ones among them.
     vector_files.py make     writes files, cases.txt for dump_source, and what is expected, into this folder
     vector_files.py check    compares what dump_source wrote
 """
+import gzip
 import json
 import pickle
 import random
@@ -72,6 +73,9 @@ def searches(draw):
     good = struct.pack("<II", N, D) + packed(values(draw, "f"), "f")
     case("cut.fbin", good[:-1], error=(4, f"truncated: its header announces {N} rows of {4 * D} bytes"))
     case("longer.fbin", good + b"x", error=(3, "but its header announces"))
+    case("LOUD.FBIN", good, [list(r) for r in struct.iter_unpack(f"<{D}f", good[8:])])
+    for name in ("text.fvecs", "text.u8bin"):
+        case(name, b"0.1,0.2\n0.3,0.4\n", error=(3, f"is text, but its name says {name[5:]}"))
     case("short.fbin", good[:7], error=(4, "ends in its header"))
     case("empty.fbin", struct.pack("<II", 0, D), error=(3, "holds no numbers: 0 rows"))
     case("lies.fbin", struct.pack("<II", 2**32 - 1, 2**32 - 1) + good, error=(3, "impossible size"))
@@ -104,6 +108,7 @@ def models(draw):
     two = tensors([("a.weight", "F32", [N, D], packed(x, "f")), ("cube", "F32", [N, 3, 4], packed(cube, "f")),
                    ("odd", "F8_E4M3", [N, 2], b"x" * 2 * N), ("one", "F32", [], b"1234")])
     case("two.safetensors", two, error=(3, r"which of its arrays is meant.*a.weight .61 x 9, F32., cube .61 x 3 x 4, F32., odd"))
+    case("steered.safetensors", tensors([("a\n\x1b[31mb", "F32", [N, D], packed(x, "f"))]), x)
     case("two-a", None, x, file="two.safetensors", dataset="a.weight")
     case("two-cube", None, cube, file="two.safetensors", dataset="cube")
     case("two-turned", None, [list(c) for c in zip(*x)], file="two.safetensors", dataset="a.weight", transposed="yes")
@@ -121,6 +126,20 @@ def models(draw):
     case("large.safetensors", tensors(plain, embeddings={"shape": [2**40, 2**40]}), error=(4, "'embeddings' has data_offsets that do not go"))
     case("list.safetensors", tensors(plain, embeddings={"data_offsets": [1]}), error=(4, "'embeddings' has no two data_offsets"))
     case("json.safetensors", good[:8] + b'{"x' + good[11:40] + b"\n" + good[41:], error=(4, "in its header"))
+    for kind in ("safetensors", "fvecs"):
+        case(f"packed-{kind}", gzip.compress(good if kind == "safetensors" else packed(x, "f", True)), file=f"p.{kind}.gz",
+             error=(3, "is only read unpacked: gunzip"))
+    case("packed-fbin", gzip.compress(struct.pack("<II", N, D) + packed(x, "f")), file="p.fbin.gz",
+         error=(4, "gzipped bin.*`iktsne convert p.fbin.gz p.h5` makes one"))
+    size = len(packed(x, "f"))
+    case("more.safetensors", good + b"12", error=(4, "2 bytes follow the last array"))
+    case("overlap.safetensors", tensors(plain, other={"data_offsets": [size - 4, 2 * size - 4]})[:-4],
+         error=(4, "'other' begins where another one has not ended"))
+    case("twice.safetensors", good.replace(b'"other"', b'"embeddings"').replace(struct.pack("<Q", len(good) - 2 * size - 8),
+         struct.pack("<Q", len(good) - 2 * size - 3), 1), error=(4, "'embeddings' comes twice"))
+    case("quoted.safetensors", tensors(plain, embeddings={"shape": f"[{N}, {D}]"}), error=(4, "'embeddings' has no shape"))
+    case("places.safetensors", tensors(plain, embeddings={"data_offsets": f"[0, {size}]"}), error=(4, "'embeddings' has no two data_offsets"))
+    case("odd.safetensors", tensors([("odd", "F8_E5M2", [N, 2], b"x" * 2 * N)]), error=(3, "has no array of numbers that is read; it holds: odd"))
     case("text.safetensors", struct.pack("<Q", 12) + b'{"x": 5    }' + b"1234", error=(4, "the array 'x' is no object of JSON"))
 
 

@@ -273,7 +273,7 @@ ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_
     int64_t kind = READER;
     *out = NULL;
     char matrix[IKT_PATH_MAX] = "";
-    const bool is_folder = ikt_rank(ctx) == 0 && ikt_matrix_market_in(path, matrix);
+    const bool is_folder = ikt_rank(ctx) == 0 && ikt_folder_matrix(path, matrix);
     if (ikt_max_one(ctx, is_folder) > 0) {
         ikt_broadcast(ctx, matrix, IKT_PATH_MAX, 0);
         path = matrix;

@@ -13,6 +13,7 @@
 #include "io/hdf5/h5.h"
 #include "io/hdf5/sparse_group.h"
 #include "io/sources/labels.h"
+#include "io/sources/source_ops.h"
 
 /* feed->source is NULL where the matrix stands by columns. */
 typedef struct {
@@ -192,6 +193,11 @@ static ikt_status take_source(ikt_row_feed *feed) {
 
 static ikt_status source_open(ikt_row_feed *feed, const ikt_feed_options *options) {
     const char *array = options->reader.array; /* --dataset names one as well, where there are */
+    if (ikt_is_given(array) && ikt_is_given(options->dataset) &&
+        !ikt_source_is_any(options->dataset) && strcmp(array, options->dataset) != 0)
+        return ikt_fail(feed->ctx, IKT_ERR_USAGE, /* the same on all ranks */
+                        "--array and --dataset name two arrays of %s, '%s' and '%s': give one",
+                        feed->path, array, options->dataset);
     const ikt_source_options rows = {.dataset = ikt_is_given(array)              ? array
                                                 : ikt_is_given(options->dataset) ? options->dataset
                                                                                  : "X"};

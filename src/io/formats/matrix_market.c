@@ -26,19 +26,6 @@ bool ikt_matrix_market_is(const char *path) {
     return got == (int)strlen(banner) && strcasecmp(head, banner) == 0;
 }
 
-bool ikt_matrix_market_in(const char *folder, char path[IKT_PATH_MAX]) {
-    static const char *const names[] = {"matrix.mtx.gz", "matrix.mtx"};
-    struct stat about;
-    if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)) return false;
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        const size_t length = strlen(folder);
-        const bool has_slash = length > 0 && folder[length - 1] == '/';
-        snprintf(path, IKT_PATH_MAX, "%s%s%s", folder, has_slash ? "" : "/", names[k]);
-        if (access(path, R_OK) == 0) return true;
-    }
-    return false;
-}
-
 bool ikt_matrix_file_is(const char *path) {
     char head[4] = "";
     FILE *file = fopen(path, "rb");

@@ -31,10 +31,6 @@ typedef struct {
 /* LOCAL. Whether a file begins like one; false where it cannot be read. */
 bool ikt_matrix_market_is(const char *path);
 
-/* LOCAL. Whether a path is a folder with a matrix as 10x Genomics names it, matrix.mtx, gzipped or
- * not, and the path of that. */
-bool ikt_matrix_market_in(const char *folder, char path[IKT_PATH_MAX]);
-
 /* LOCAL. Whether it is one, or a zip archive, in which scipy keeps sparse matrices: what a graph
  * may be beside HDF5. */
 bool ikt_matrix_file_is(const char *path);

@@ -239,8 +239,12 @@ static ikt_status read_whole(const npz_archive *npz, const char *name, int64_t *
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static ikt_status bad_matrix(const ikt_reader *reader, const char *what) {
-    return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s: its sparse matrix %s", reader->path, what);
+static ikt_status bad_matrix(const npz_archive *npz, const char *what) {
+    return ikt_fail(npz->ctx, IKT_ERR_DATA, "%s: its sparse matrix %s", npz->path, what);
+}
+
+static bool is_sparse(const npz_archive *npz) {
+    return find_member(npz, "format") && find_member(npz, "shape") && find_member(npz, "data");
 }
 
 /* "csr": a text of bytes, or of characters of four bytes. */
@@ -259,13 +263,13 @@ static ikt_status read_format(const npz_archive *npz, char name[NAME_SIZE]) {
     return IKT_OK;
 }
 
-static ikt_status read_shape(const npz_archive *npz, ikt_reader *reader) {
+static ikt_status read_shape(const npz_archive *npz, int64_t *n, int64_t *d) {
     int64_t *shape IKT_AT_END(ikt_free) = NULL, length = 0;
     IKT_TRY(read_whole(npz, "shape", &shape, &length));
     if (length != 2 || shape[0] < 0 || shape[1] < 0)
-        return bad_matrix(reader, "has no shape of two sizes");
-    reader->n = shape[0];
-    reader->d = shape[1];
+        return bad_matrix(npz, "has no shape of two sizes");
+    *n = shape[0];
+    *d = shape[1];
     return IKT_OK;
 }
 
@@ -275,16 +279,15 @@ static ikt_status open_rows(const npz_archive *npz, ikt_reader *reader) {
     int64_t length = 0;
     IKT_TRY(open_column(npz, "indices", &self->indices));
     if (self->indices.length != reader->entries)
-        return bad_matrix(reader, "has not as many indices as values: is it damaged?");
+        return bad_matrix(npz, "has not as many indices as values: is it damaged?");
     IKT_TRY(read_whole(npz, "indptr", &self->starts, &length));
     const int64_t *starts = self->starts;
     bool good = length == reader->n + 1 && starts[0] == 0 && starts[reader->n] == reader->entries;
     for (int64_t row = 0; row < reader->n && good; row++)
         good = starts[row] <= starts[row + 1];
     if (good) return IKT_OK;
-    return bad_matrix(reader,
-                      "is damaged: where its rows begin (indptr) does not go with its shape "
-                      "and its entries");
+    return bad_matrix(npz, "is damaged: where its rows begin (indptr) does not go with its shape "
+                           "and its entries");
 }
 
 /* csc or coo, read whole: `indices` are rows, of csc, or both are named. */
@@ -297,7 +300,7 @@ static ikt_status open_whole(const npz_archive *npz, ikt_reader *reader, bool by
     IKT_TRY(read_whole(npz, by_columns ? "indices" : "row", &rows, &row_count));
     IKT_TRY(read_whole(npz, by_columns ? "indptr" : "col", &others, &other_count));
     if (row_count != entries || other_count != (by_columns ? reader->d + 1 : entries))
-        return bad_matrix(reader, "has arrays whose lengths do not go together");
+        return bad_matrix(npz, "has arrays whose lengths do not go together");
     IKT_TRY(ikt_alloc(reader->ctx, &values, entries, sizeof *values, "reader"));
     IKT_TRY(read_column(&self->values, entries, values, NULL));
     const ikt_sparse_triplets all = {.path = reader->path,
@@ -356,9 +359,9 @@ static ikt_status open_sparse(const npz_archive *npz, ikt_reader *reader) {
     IKT_TRY(read_format(npz, format));
     const bool csr = strcmp(format, "csr") == 0, csc = strcmp(format, "csc") == 0;
     if (!csr && !csc && strcmp(format, "coo") != 0)
-        return bad_matrix(reader, "is of another format than csr, csc and coo: save it with "
-                                  "scipy.sparse.save_npz(FILE, x.tocsr())");
-    IKT_TRY(read_shape(npz, reader));
+        return bad_matrix(npz, "is of another format than csr, csc and coo: save it with "
+                               "scipy.sparse.save_npz(FILE, x.tocsr())");
+    IKT_TRY(read_shape(npz, &reader->n, &reader->d));
     IKT_TRY(open_column(npz, "data", &self->values));
     reader->sparse = true;
     reader->entries = self->values.length;
@@ -415,9 +418,7 @@ static ikt_status npz_open(ikt_reader *reader, const ikt_reader_options *options
     int64_t which;
     *npz = (npz_archive){.ctx = reader->ctx, .path = reader->path};
     IKT_TRY(open_archive(npz));
-    if (!ikt_is_given(options->array) && find_member(npz, "format") && find_member(npz, "shape") &&
-        find_member(npz, "data"))
-        return open_sparse(npz, reader);
+    if (!ikt_is_given(options->array) && is_sparse(npz)) return open_sparse(npz, reader);
     IKT_TRY(choose(npz, options->array, &which));
     return open_array(npz, &npz->member[which], reader);
 }
@@ -434,6 +435,13 @@ static ikt_status npz_list(ikt_context *ctx, const char *path, ikt_array_visitor
     npz_archive npz IKT_AT_END(end_archive) = {.ctx = ctx, .path = path};
     char shape[SHAPE_SIZE];
     IKT_TRY(open_archive(&npz));
+    if (is_sparse(&npz)) {
+        int64_t n = 0, d = 0;
+        IKT_TRY(read_shape(&npz, &n, &d));
+        snprintf(shape, sizeof shape, "%lld x %lld, sparse", (long long)n, (long long)d);
+        visit(self, &(ikt_array){"", true, true, shape});
+        return IKT_OK;
+    }
     for (int64_t m = 0; m < npz.count; m++) {
         const ikt_array array = about(&npz.member[m], shape);
         visit(self, &array);

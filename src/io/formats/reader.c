@@ -122,8 +122,8 @@ ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array 
         else
             snprintf(
                 what, sizeof what,
-                "cannot be used: '%.100s' is no array of integers, float16 to float64 or truth "
-                "values with rows and columns",
+                "cannot be used: '%.100s' is no array of integers, float16 to float64, bfloat16 or "
+                "truth values with rows and columns",
                 name);
         return refuse(ctx, path, arrays, count, what);
     }
@@ -134,6 +134,10 @@ ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array 
         if (a >= 0 && arrays[a].usable && arrays[a].table) *out = a;
     }
     if (*out >= 0) return IKT_OK;
+    bool is_any = false;
+    for (int64_t a = 0; a < count; a++)
+        is_any |= arrays[a].usable;
+    if (!is_any) return refuse(ctx, path, arrays, count, "has no array of numbers that is read");
     return refuse(ctx, path, arrays, count,
                   "does not tell which of its arrays is meant: name it (--array NAME, or "
                   "FILE:NAME for labels and maps; input.dataset=NAME of safetensors)");
@@ -206,10 +210,10 @@ static const char *foreign_format(const unsigned char *head, int64_t bytes) {
 
 bool ikt_reader_is_named(const char *endings, const char *path) {
     size_t length = strlen(path);
-    if (length > 3 && strcmp(path + length - 3, ".gz") == 0) length -= 3;
+    if (length > 3 && strcasecmp(path + length - 3, ".gz") == 0) length -= 3;
     for (size_t size; *endings; endings += size + (endings[size] == ' ')) {
         size = strcspn(endings, " ");
-        if (length > size && strncmp(path + length - size, endings, size) == 0) return true;
+        if (length > size && strncasecmp(path + length - size, endings, size) == 0) return true;
     }
     return false;
 }
@@ -241,15 +245,21 @@ ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_conte
     return IKT_OK;
 }
 
+ikt_status ikt_reader_check_packed(ikt_context *ctx, const char *path,
+                                   const ikt_reader_content *content) {
+    const ikt_reader_ops *ops = content->format;
+    if (!content->packed || !ops || !(ops->has_arrays || (ops->is_flat && !ops->read)))
+        return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s is a gzipped %s file, which is only read unpacked: gunzip makes it so",
+                    path, ops->name);
+}
+
 static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_reader_ops **ops) {
     ikt_reader_content content;
     IKT_TRY(ikt_reader_guess(ctx, path, &content));
     *ops = content.format;
-    if (content.packed && *ops && (*ops)->has_arrays)
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s is a gzipped %s file: unpack it (gunzip); such files are compressed "
-                        "within",
-                        path, (*ops)->name);
+    IKT_TRY(ikt_reader_check_packed(ctx, path, &content));
     if (*ops && !(*ops)->open)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s is %s text, where an array is needed", path,
                         (*ops)->name);
@@ -257,8 +267,9 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_read
     if (content.foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, content.foreign);
     return ikt_fail(
         ctx, IKT_ERR_DATA,
-        "%s is neither HDF5, IDX, NPY, NPZ, MATLAB, LIBSVM nor CSV text, nor safetensors; numbers "
-        "without a header are read with --raw TYPE --columns N",
+        "%s is neither HDF5, IDX, NPY, NPZ, MATLAB, LIBSVM nor CSV text, nor safetensors, Matrix "
+        "Market or word2vec, nor named as fvecs and fbin are; numbers without a header are read "
+        "with --raw TYPE --columns N",
         path);
 }
 

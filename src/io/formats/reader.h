@@ -1,6 +1,6 @@
 /* Sequential readers of foreign formats, for `convert`: IDX, NPY, NPZ, MATLAB, LIBSVM, vectors of
- * searches, safetensors, raw numbers;
- * those of text, IDX and NPY also gzipped. CSV is known here and read by all ranks (csv_file.h).
+ * searches, safetensors, raw numbers; those of text, IDX, NPY and fbin also gzipped. CSV is known
+ * here and read by all ranks (csv_file.h).
  *
  * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
  * so a file never has to fit in memory (except where a row is spread over the whole file: arrays in
@@ -61,7 +61,7 @@ typedef struct ikt_reader ikt_reader;
 
 /* An array of a file that holds several. */
 typedef struct {
-    const char *name;  /* borrowed */
+    const char *name;  /* borrowed; "" of what is the only thing to be meant and has none */
     bool usable;       /* of numbers that are read */
     bool table;        /* of several rows and columns */
     const char *shape; /* "1797 x 64, <f8", for messages; borrowed */
@@ -151,7 +151,8 @@ ikt_status ikt_reader_new(ikt_context *ctx, const ikt_reader_ops *ops, const cha
 ikt_status ikt_reader_check_options(ikt_context *ctx, const char *path, const ikt_reader_ops *ops,
                                     const ikt_reader_options *options);
 
-/* LOCAL, pure. Whether a path, without ".gz", ends in one of these endings, separated by blanks. */
+/* LOCAL, pure. Whether a path, without ".gz", ends in one of these endings, separated by blanks;
+ * capitals count as small letters. */
 bool ikt_reader_is_named(const char *endings, const char *path);
 
 /* LOCAL, pure. Whether a file is of a format, by its name or its first bytes. */
@@ -168,6 +169,11 @@ typedef struct {
 /* LOCAL. Errors: IKT_ERR_FILE, IKT_ERR_DATA (empty). */
 ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_content *content);
 
+/* LOCAL. Fails with IKT_ERR_DATA where a file is gzipped of a format that is only read where it
+ * stands plainly: of several arrays, or read by its layout alone. */
+ikt_status ikt_reader_check_packed(ikt_context *ctx, const char *path,
+                                   const ikt_reader_content *content);
+
 /* The formats; the order in which they are tried is in reader.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_reader_mat,
     ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw, ikt_reader_mtx, ikt_reader_vecs,
@@ -175,8 +181,10 @@ extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_
 
 /* LOCAL. Which array of a file that holds several is meant. Chooses: the one that `name` names;
  * else the only usable one; else the only table; else the first table whose name is usual for rows
- * (X, data, ...). name   NULL or "" where nothing is asked for out    receives its number Errors:
- * IKT_ERR_DATA: none, or several; the message names them, and the option to choose by. */
+ * (X, data, ...).
+ *   name   NULL or "" where nothing is asked for
+ *   out    receives its number
+ * Errors: IKT_ERR_DATA: none, or several; the message names them, and the option to choose by. */
 ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array *arrays,
                             int64_t count, const char *name, int64_t *out);
 

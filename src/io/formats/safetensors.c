@@ -10,6 +10,7 @@
 
 #include "base/arrays.h"
 #include "base/encoding.h"
+#include "base/sort.h"
 #include "io/formats/bytes.h"
 #include "io/formats/csv_file.h"
 
@@ -20,7 +21,7 @@ typedef struct {
     const char *name; /* in the text of the names */
     char shape[SHAPE_SIZE];
     ikt_element element; /* bytes: 0 where it is not read */
-    int64_t n, d, offset;
+    int64_t n, d, offset, end;
     int axes;
 } tensor;
 
@@ -66,11 +67,22 @@ static ikt_status cut(const tensors *t, ikt_csv_records *records, char *text, co
     return damaged(t, name, "is no object of JSON");
 }
 
+/* Whether a member of an object, a name in quotes, is an array: a cell does not tell one from a
+ * text that looks like it. */
+static bool is_array(const char *object, const char *name) {
+    const char *at = strstr(object, name);
+    if (!at) return false;
+    at += strlen(name);
+    at += strspn(at, " \t\r\n");
+    if (*at++ != ':') return false;
+    return at[strspn(at, " \t\r\n")] == '[';
+}
+
 /* "[3, 4]" as integers that are not negative; returns how many there are, or -1. */
 static int take_list(const char *text, int64_t *values, int most) {
     int count = 0;
-    text += *text == '[';
-    for (text += strspn(text, " "); *text && *text != ']'; count++) {
+    if (*text != '[') return -1;
+    for (text += 1 + strspn(text + 1, " "); *text && *text != ']'; count++) {
         char *stop;
         if (*text < '0' || *text > '9' || count == most) return -1;
         values[count] = strtoll(text, &stop, 10);
@@ -99,11 +111,13 @@ static ikt_status take_tensor(const tensors *t, char *text, tensor *out) {
     static const char keys[] = "dtype\0shape\0data_offsets";
     ikt_csv_records cells IKT_AT_END(ikt_csv_free) = {.keys = keys, .key_count = 3};
     int64_t shape[AXES_MOST] = {0}, place[2] = {0};
+    const bool has_shape = is_array(text, "\"shape\"");
+    const bool has_place = is_array(text, "\"data_offsets\"");
     IKT_TRY(cut(t, &cells, text, out->name));
     out->element = element_of(cells.cell[0]);
     out->axes = take_list(cells.cell[1], shape, AXES_MOST);
-    if (out->axes < 0) return damaged(t, out->name, "has no shape of 1 to 8 axes");
-    if (take_list(cells.cell[2], place, 2) != 2)
+    if (!has_shape || out->axes < 0) return damaged(t, out->name, "has no shape of 1 to 8 axes");
+    if (!has_place || take_list(cells.cell[2], place, 2) != 2)
         return damaged(t, out->name, "has no two data_offsets");
     out->n = out->axes > 0 ? shape[0] : 1;
     out->d = 1;
@@ -124,7 +138,40 @@ static ikt_status take_tensor(const tensors *t, char *text, tensor *out) {
     if (out->element.bytes > 0 && bytes != place[1] - place[0])
         return damaged(t, out->name, "has data_offsets that do not go with its shape");
     out->offset = begin + place[0];
+    out->end = begin + place[1];
     return IKT_OK;
+}
+
+/* By where they begin, and end. */
+static int by_place(const void *left, const void *right) {
+    const tensor *a = left, *b = right;
+    return a->offset != b->offset ? IKT_COMPARE(a->offset, b->offset) : IKT_COMPARE(a->end, b->end);
+}
+
+static int by_name(const void *left, const void *right) {
+    return strcmp(((const tensor *)left)->name, ((const tensor *)right)->name);
+}
+
+/* No two arrays have a name or a byte in common, and none is left over behind them. */
+static ikt_status check_places(const tensors *t) {
+    IKT_ARRAYS(held, t->ctx, "reader");
+    const int64_t count = t->count;
+    tensor *sorted = ikt_claim(&held, count + 1, sizeof *sorted);
+    IKT_TRY(held.status);
+    if (count > 0) memcpy(sorted, t->tensor, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, by_name);
+    for (int64_t k = 1; k < count; k++)
+        if (strcmp(sorted[k - 1].name, sorted[k].name) == 0)
+            return damaged(t, sorted[k].name, "comes twice");
+    qsort(sorted, (size_t)count, sizeof *sorted, by_place);
+    int64_t end = HEAD + t->length;
+    for (int64_t k = 0; k < count; end = sorted[k++].end)
+        if (sorted[k].offset < end)
+            return damaged(t, sorted[k].name, "begins where another one has not ended");
+    if (end == t->file_bytes) return IKT_OK;
+    return ikt_fail(t->ctx, IKT_ERR_FILE,
+                    "%s is damaged: %lld bytes follow the last array of its header", t->path,
+                    (long long)(t->file_bytes - end));
 }
 
 static ikt_status read_header(tensors *t) {
@@ -149,7 +196,7 @@ static ikt_status read_header(tensors *t) {
 static ikt_status begin(tensors *t) {
     IKT_TRY(read_header(t));
     IKT_TRY(cut(t, &t->by_name, t->names, ""));
-    /* Names are a list of texts for the second cut, in which a name that comes twice is found. */
+    /* Names are a list of texts for the second cut, which takes a value for each. */
     int64_t bytes = 0;
     for (int64_t k = 0; k < t->by_name.cells; k++)
         bytes += (int64_t)strlen(t->by_name.cell[k]) + 1;
@@ -168,7 +215,7 @@ static ikt_status begin(tensors *t) {
         IKT_TRY(take_tensor(t, t->by_value.cell[k], one));
         t->count++;
     }
-    return IKT_OK;
+    return check_places(t);
 }
 
 /* --- the reader ------------------------------------------------------------------------------- */

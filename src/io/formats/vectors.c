@@ -18,11 +18,21 @@ static const struct {
 } known[] = {{".bvecs", 'u', 1}, {".ivecs", 'i', 4},  {".fvecs", 'f', 4}, {".u8bin", 'u', 1},
              {".i8bin", 'i', 1}, {".f16bin", 'f', 2}, {".ibin", 'i', 4},  {".fbin", 'f', 4}};
 
-static ikt_element element_of(const char *path) {
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (ikt_reader_is_named(known[k].ending, path))
-            return (ikt_element){known[k].kind, known[k].bytes, false};
-    return (ikt_element){'f', WORD, false}; /* not reached: the name is how the format is known */
+/* The number of the ending that the name has, by which the format was known: there is one. */
+static size_t ending_of(const char *path) {
+    size_t k = 0;
+    while (k + 1 < sizeof known / sizeof *known && !ikt_reader_is_named(known[k].ending, path))
+        k++;
+    return k;
+}
+
+/* Whether bytes are text, as no numbers of rows or columns are that fit into a file. */
+static bool is_text(const unsigned char *byte, int64_t count) {
+    int64_t k = 0;
+    while (k < count && ((byte[k] >= ' ' && byte[k] < 0x7f) || strchr("\t\r\n", byte[k])) &&
+           byte[k] != 0)
+        k++;
+    return k == count;
 }
 
 /* Opens the file and reads `count` words of its header. */
@@ -32,11 +42,16 @@ static ikt_status begin(ikt_reader *reader, int count, int64_t *words) {
     unsigned char head[2 * WORD];
     int64_t got;
     IKT_TRY(ikt_bytes_open(reader->ctx, reader->path, &array->bytes));
-    array->element = element_of(reader->path);
+    const size_t k = ending_of(reader->path);
+    array->element = (ikt_element){known[k].kind, known[k].bytes, false};
     IKT_TRY(ikt_bytes_read(&array->bytes, head, count * WORD, &got));
     if (got < count * WORD)
         return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s is truncated: it ends in its header",
                         reader->path);
+    if (is_text(head, got))
+        return ikt_fail(reader->ctx, IKT_ERR_DATA,
+                        "%s is text, but its name says %s: give it the ending of what it is",
+                        reader->path, known[k].ending + 1);
     array->header = got;
     for (int w = 0; w < count; w++)
         words[w] = (int64_t)ikt_element_integer(word, head + w * WORD);
@@ -57,10 +72,6 @@ static ikt_status vecs_open(ikt_reader *reader, const ikt_reader_options *option
     int64_t d = 0;
     (void)options;
     IKT_TRY(begin(reader, 1, &d));
-    if (!bytes->is_plain)
-        return ikt_fail(reader->ctx, IKT_ERR_DATA,
-                        "%s is gzipped: how many rows it has shows when it is unpacked (gunzip)",
-                        reader->path);
     array->lead = WORD;
     const int64_t row = WORD + d * array->element.bytes;
     if (d == 0 || d > INT32_MAX || bytes->size % row != 0)

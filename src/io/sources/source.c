@@ -7,7 +7,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "io/formats/matrix_market.h"
+#include "base/encoding.h"
 #include "io/sources/source_ops.h"
 
 ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const char *format,
@@ -180,16 +180,20 @@ static ikt_status refuse(ikt_context *ctx, const char *path) {
     char made[NAME_SIZE];
     IKT_TRY(ikt_reader_guess(ctx, path, &content));
     if (content.foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, content.foreign);
+    IKT_TRY(ikt_reader_check_packed(ctx, path, &content));
     name_converted(path, made);
     if (!content.format)
         return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s is not an HDF5 file, nor of another known format; raw numbers are read "
-                        "with input.columns and input.type",
+                        "%s is not an HDF5 file, nor of another known format, and its name is not "
+                        "one of vectors of searches (.fvecs, .fbin); raw numbers are read with "
+                        "input.columns and input.type",
                         path);
+    char from[4 * NAME_SIZE], to[4 * NAME_SIZE];
     return ikt_fail(ctx, IKT_ERR_FILE,
                     "%s is not an HDF5 file but %s%s, which is read from beginning to end; "
                     "`iktsne convert %s %s` makes one",
-                    path, content.packed ? "gzipped " : "", content.format->name, path, made);
+                    path, content.packed ? "gzipped " : "", content.format->name,
+                    ikt_shell_word(path, from, sizeof from), ikt_shell_word(made, to, sizeof to));
 }
 
 /* In the order in which they are asked; raw numbers look like nothing. What must be parsed or
@@ -226,24 +230,26 @@ static ikt_status find_parsed(ikt_context *ctx, const char *path, bool is_map, i
     return IKT_OK;
 }
 
+/* Whether a file is of a format that is read where it stands, which gzipped ones of a telling name
+ * are not. */
+static bool fits(const ikt_source_format *format, const char *path, const unsigned char *head,
+                 int64_t bytes) {
+    const bool is_packed = bytes >= 2 && head[0] == 0x1f && head[1] == 0x8b;
+    return !(is_packed && format->header->endings) &&
+           ikt_reader_fits(format->header, path, head, bytes);
+}
+
 /* The number of the file's format in the table; on one rank. */
 static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_source_options *options,
                               int64_t *format) {
     unsigned char head[HEAD];
-    char matrix[IKT_PATH_MAX];
-    if (ikt_matrix_market_in(path, matrix))
-        return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s is a folder with a matrix as 10x Genomics has it; `iktsne convert %s "
-                        "cells.h5` makes a file of it",
-                        path, path);
     IKT_TRY(ikt_input_check(ctx, path));
     FILE *file = fopen(path, "rb");
     const int64_t bytes = file ? (int64_t)fread(head, 1, HEAD, file) : 0;
     if (file) fclose(file);
     if (bytes == 0) return ikt_fail(ctx, IKT_ERR_FILE, "%s is not an HDF5 file: it is empty", path);
     *format = ikt_source_is_hdf5(path) ? HDF5 : NPY;
-    while (*format != HDF5 && *format < RAW &&
-           !ikt_reader_fits(formats[*format]->header, path, head, bytes))
+    while (*format != HDF5 && *format < RAW && !fits(formats[*format], path, head, bytes))
         ++*format;
     if (options->raw.columns == 0)
         return *format < RAW ? IKT_OK : find_parsed(ctx, path, options->is_map, format);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "config/key.h"
 #include "io/numbers/element.h"
 #include "io/numbers/sparse_rows.h"
 
@@ -70,6 +71,11 @@ ikt_status ikt_source_open_with(ikt_context *ctx, const char *path,
 /* COLLECTIVE. The same with nothing special. */
 ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *dataset, int64_t rows,
                            ikt_source **out);
+
+/* COLLECTIVE. The data set that another file's was, for the rows of this one: "auto" where this is
+ * a file of safetensors without an array of that name, else as it is. Errors: those of reading the
+ * names of the arrays; a file that cannot be read is none. */
+ikt_status ikt_source_adopt(ikt_context *ctx, const char *path, char dataset[IKT_STRING_MAX]);
 
 /* COLLECTIVE. A source on an array that every rank holds whole; borrowed until close. */
 ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n, int64_t d,
@@ -149,8 +155,9 @@ ikt_status ikt_source_read_sparse(ikt_source *source, int64_t first, int64_t cou
                                   ikt_sparse_rows *rows);
 
 /* COLLECTIVE. Reads the labels of rows.
- *   name      a data set of n integers beside the rows; of an AnnData file also a column of obs
- *             (categories, texts, truth values and integers: labels.h); or a file of its own,
+ *   name      a data set of n integers beside the rows, of safetensors an array; of an AnnData file
+ *             also a column of obs (categories, texts, truth values and integers: labels.h); or a
+ *             file of its own,
  *             FILE.npy, FILE-idx1-ubyte or FILE.h5:DATASET
  *   labels    [count]
  *   present   false where there is nothing of that name (no error)

@@ -16,13 +16,19 @@
 #include <unistd.h>
 
 #include "base/arrays.h"
+#include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/encoding.h"
+#include "config/key.h"
 #include "io/formats/bytes.h"
+#include "io/sources/labels.h"
 #include "io/sources/source_ops.h"
 
 typedef struct {
     int file;
     ikt_layout layout;
+    const ikt_reader_ops *arrays; /* of a file of several: what lists them; else NULL */
+    char path[IKT_PATH_MAX];      /* of such a file */
 } flat_self;
 
 enum { BUFFER = 1 << 20 }; /* bytes */
@@ -135,14 +141,76 @@ static void flat_close(ikt_source *source) {
     if (self->file >= 0) close(self->file);
 }
 
+/* --- the arrays of a file of several ---------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    bool is_there, is_list; /* of one axis */
+} sought;
+
+static void seek(void *self, const ikt_array *array) {
+    sought *one = self;
+    if (strcmp(array->name, one->name) != 0) return;
+    one->is_there = true;
+    one->is_list = array->usable && !array->table;
+}
+
+/* COLLECTIVE. Whether the file has an array of that name. */
+static ikt_status look_for(ikt_context *ctx, const ikt_reader_ops *arrays, const char *path,
+                           sought *one) {
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0) st = arrays->list(ctx, path, seek, one);
+    IKT_TRY(ikt_agree(ctx, st));
+    one->is_there = ikt_max_one(ctx, one->is_there) > 0;
+    one->is_list = ikt_max_one(ctx, one->is_list) > 0;
+    return IKT_OK;
+}
+
+ikt_status ikt_source_adopt(ikt_context *ctx, const char *path, char dataset[IKT_STRING_MAX]) {
+    ikt_reader_content content = {0};
+    sought one = {.name = dataset};
+    if (ikt_source_is_any(dataset)) return IKT_OK;
+    if (ikt_rank(ctx) == 0 && ikt_reader_guess(ctx, path, &content) != IKT_OK) ikt_clear(ctx);
+    const bool has_arrays = content.format && content.format->is_flat && content.format->list;
+    if (ikt_max_one(ctx, has_arrays && !content.packed) == 0) return IKT_OK;
+    IKT_TRY(look_for(ctx, content.format, path, &one));
+    if (!one.is_there) strcpy(dataset, IKT_DATASET_AUTO);
+    return IKT_OK;
+}
+
+/* Those of a file of one array are in a file of their own; `labels`, which nobody has to ask for,
+ * are a list. */
+static ikt_status flat_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
+                              int64_t *labels, bool *present) {
+    const flat_self *self = source->self;
+    char place[IKT_PATH_MAX + IKT_STRING_MAX];
+    sought one = {.name = name + (name[0] == '/')};
+    *present = false;
+    if (!self->arrays) return IKT_OK;
+    IKT_TRY(look_for(source->ctx, self->arrays, self->path, &one));
+    if (!one.is_there || (source->default_labels && !one.is_list)) return IKT_OK;
+    snprintf(place, sizeof place, "%s:%s", self->path, one.name);
+    return ikt_label_file_read(source->ctx, place, source->n_file, first, count, labels, present,
+                               &source->label_names);
+}
+
+static void name_labels(void *self, const ikt_array *array) {
+    ikt_source_content *content = self;
+    if (array->usable && !array->table)
+        ikt_join(content->labels, sizeof content->labels, ", ", "%.200s", array->name);
+}
+
 static void flat_describe(const ikt_source *source, ikt_source_content *content) {
-    (void)source;
-    snprintf(content->labels, sizeof content->labels,
+    const flat_self *self = source->self;
+    if (self->arrays && self->arrays->list(source->ctx, self->path, name_labels, content) != IKT_OK)
+        ikt_clear(source->ctx);
+    ikt_join(content->labels, sizeof content->labels, ", or ", "%s",
              "a file of their own, such as labels.npy or FILE.h5:DATASET");
 }
 
 static const ikt_source_ops flat_ops = {.self_bytes = sizeof(flat_self),
                                         .read = flat_read,
+                                        .read_labels = flat_labels,
                                         .describe = flat_describe,
                                         .close = flat_close};
 
@@ -225,6 +293,8 @@ static ikt_status flat_open(ikt_context *ctx, const ikt_source_format *format, c
     ikt_layout *l = &self->layout;
     ikt_status st = IKT_OK;
     self->file = -1;
+    self->arrays = has_arrays ? format->header : NULL;
+    snprintf(self->path, sizeof self->path, "%s", path);
     if (ikt_rank(ctx) == 0)
         st = find_layout(ctx, path, array, format->header ? NULL : &options->raw, l);
     st = ikt_agree(ctx, st);

@@ -117,13 +117,17 @@ static ikt_status csv_labels(ikt_source *source, const char *name, int64_t first
 
 /* As input.skip_columns takes it, also between quotes in a shell: the heading, or else the number
  * in the file. */
+static void csv_setting(const ikt_csv_columns *c, int64_t k, char *name, size_t size) {
+    snprintf(name, size, "%s", ikt_csv_heading(c, k));
+    if (!name[0] || strpbrk(name, ",'\"") || ikt_csv_find(c, name, strlen(name)) != k)
+        snprintf(name, size, "%lld", (long long)k + 1);
+}
+
 static bool csv_name_column(const ikt_source *source, int64_t column, char *name, size_t size) {
     const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
     for (int64_t k = 0; k < c->columns; k++) { /* numbers of a vector have none */
         if (c->role[k] != IKT_CSV_NUMBER || c->width[k] > 0 || c->place[k] != column + 1) continue;
-        snprintf(name, size, "%s", ikt_csv_heading(c, k));
-        if (!name[0] || strpbrk(name, ",'\"") || ikt_csv_find(c, name, strlen(name)) != k)
-            snprintf(name, size, "%lld", (long long)k + 1);
+        csv_setting(c, k, name, size);
         return true;
     }
     return false;
@@ -135,7 +139,7 @@ static void csv_describe(const ikt_source *source, ikt_source_content *content) 
          k++) {
         char name[128];
         if (c->role[k] == IKT_CSV_NUMBER) continue;
-        ikt_csv_name(c, k, name, sizeof name);
+        csv_setting(c, k, name, sizeof name);
         ikt_join(content->labels, sizeof content->labels, ", ", "%s", name);
     }
     (void)ikt_csv_describe(c, content->beside, sizeof content->beside);
