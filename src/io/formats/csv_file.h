@@ -38,7 +38,9 @@ typedef struct {
     char delimiter;   /* ' ' stands for any run of blanks and tabs, '\n' for none: a line is a cell;
                          0: not known yet */
     bool is_verbatim; /* quotes are signs like any other: tokens of word vectors */
-    bool has_commas;  /* in numbers, in place of points: "1,5" */
+    bool has_commas;  /* in numbers, in place of points: "1,5"; a point makes no number then */
+    int64_t point;    /* between semicolons, where some numbers have commas: the first column, from
+                         1, that has a number with a point, so that commas are none; 0: none has */
     int64_t cells;    /* of a record, where there are comments: lines that begin with # and have
                          another number of cells, one or a blank behind the #; 0: there are none;
                          -1: not known yet */
@@ -106,7 +108,11 @@ ikt_status ikt_csv_next(ikt_csv_records *records, bool *end);
 ikt_status ikt_csv_cut_comment(ikt_csv_records *records);
 
 /* LOCAL, pure. Where the comma of a number stands that has one in place of a point, or NULL. */
-char *ikt_csv_comma(char *cell);
+const char *ikt_csv_comma(const char *cell);
+
+/* LOCAL, pure. Whether the whole cell is a number, with a comma where the dialect has them, and
+ * which. The cell stays as it is: as a text or a class it keeps its comma. */
+bool ikt_csv_number(const ikt_csv_dialect *how, const char *cell, double *value);
 
 /* LOCAL. Makes room for one more cell and puts it there. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_add_cell(ikt_csv_records *records, char *cell);
@@ -193,6 +199,9 @@ void ikt_csv_free(ikt_csv_records *records);
 
 typedef enum { IKT_CSV_NUMBER, IKT_CSV_TEXT, IKT_CSV_LABEL, IKT_CSV_SKIPPED } ikt_csv_role;
 
+/* Bytes of the sentence of columns that are not read. */
+enum { IKT_CSV_UNREAD = 600 };
+
 /* Freed with ikt_csv_columns_free; begin with an all-zero struct. */
 typedef struct {
     ikt_csv_dialect how;
@@ -207,6 +216,8 @@ typedef struct {
     int64_t *width; /* [columns] how many numbers a cell holds as a vector; 0: it is no vector */
     char *names;    /* [name_bytes] headings, each with its zero; "" without a header */
     int64_t name_bytes;
+    char unread[IKT_CSV_UNREAD]; /* which columns of text begin with a number with a comma, why it
+                                    is not read and what to do; "" where none does */
 } ikt_csv_columns;
 
 /* LOCAL. Goes to the beginning of the text and finds out what its columns are.
@@ -252,7 +263,7 @@ const char *ikt_csv_describe(const ikt_csv_columns *columns, char *text, size_t 
 bool ikt_csv_is_missing(const char *cell);
 
 /* LOCAL, pure. Whether a cell is neither missing nor a number. */
-bool ikt_csv_is_text(const char *cell);
+bool ikt_csv_is_text(const ikt_csv_dialect *how, const char *cell);
 
 /* The first missing number of a range. */
 typedef struct {
