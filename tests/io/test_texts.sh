@@ -41,7 +41,7 @@ printf 'a;b\n1,5;2\n-0,132;4\n3,5;6\n' >commas.csv
 "$IKT_PROGRAM" embed commas.csv commas-run.h5 layout.iterations=5 >>out.txt 2>&1 || fail "embed commas.csv"
 test "$(grep -c 'commas of numbers are read as points' out.txt)" = 3 || fail "commas are not told: $(cat out.txt)"
 grep -q '3 rows x 2 columns of numbers; commas of' out.txt || fail "the sentence of embed: $(cat out.txt)"
-h5dump -d /columns/a commas.h5 | tr -d '\\0' | grep -q '"1,5", "-0,132", "3,5"' || fail "texts with commas are others"
+h5dump -d /columns/a commas.h5 | grep -q '"1,5.*", "-0,132", "3,5' || fail "texts with commas are others"
 printf 'a;b;date;k\n0,5;0,25;01.02;1\n1,5;1,25;02.02;2\n2,5;2,25;03.02;3\n' >mixed.csv
 for verb in embed convert; do
     "$IKT_PROGRAM" $verb mixed.csv mixed-$verb.h5 $([ $verb = convert ] || echo --dry-run) >out.txt 2>&1 || fail "$verb mixed.csv"

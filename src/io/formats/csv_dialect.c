@@ -92,20 +92,26 @@ static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
 
 /* What the first object of a text holds, as far as it has been looked through. */
 typedef struct {
-    int64_t depth, deepest, members, closed; /* members whose value is an array or an object */
-    int64_t vectors;                         /* members that are arrays of nothing but numbers */
-    bool is_quoted, is_escaped, is_name;     /* is_name: the text is the name of a member */
-    bool is_value;                           /* the next sign begins that of a member */
-    bool has_rows, has_arrays,
-        has_number;               /* a member is an array of objects; of arrays; a number */
-    bool has_numbers, has_others; /* in the array that is the member at hand */
-    bool is_alone;                /* nothing follows it */
-    char value, last;             /* the bracket of the member; the last sign */
-    char name[64], rows[64]; /* of the member at hand, and of the one with rows, their beginning */
-    size_t length;           /* of the name */
+    int64_t depth, deepest, members;
+    int64_t closed;   /* members whose value is an array or an object */
+    int64_t vectors;  /* members that are arrays of numbers and words, no texts, arrays, objects */
+    bool has_number;  /* a member is a number */
+    bool has_rows;    /* a member is an array of objects */
+    bool has_arrays;  /* a member is an array of arrays */
+    bool has_numbers; /* the array that is the member at hand holds them */
+    bool has_others;  /* it holds texts, arrays or objects */
+    bool is_quoted, is_escaped;
+    bool is_name;  /* the text is the name of a member */
+    bool is_value; /* the next sign begins the value of a member */
+    bool is_alone; /* nothing follows the object */
+    char value;    /* the bracket of the member at hand */
+    char last;     /* sign that stands for something */
+    char name[64]; /* of the member at hand, its beginning */
+    char rows[64]; /* of the member that is an array of objects */
+    size_t length; /* of the name */
 } object;
 
-/* A sign of a name, or of another text. */
+/* A sign within quotes. */
 static void look_at_text(object *o, char c) {
     if (c == '"' && !o->is_escaped) o->is_quoted = false;
     o->is_escaped = c == '\\' && !o->is_escaped;
@@ -157,7 +163,8 @@ static void look_at_sign(object *o, char c) {
 }
 
 /* Whether the text is one object whose members are columns. One of whose members exactly one is a
- * vector is a row, as it is in objects that have a line each. */
+ * vector of numbers, and none an array of arrays, is a row, as it is in objects that have a line
+ * each. */
 static ikt_status find_members(const ikt_csv_records *r, ikt_csv_dialect *how) {
     char block[HEAD];
     object o = {.is_alone = true};

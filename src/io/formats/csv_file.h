@@ -27,8 +27,8 @@ typedef enum {
                         of JSON, of any number of lines */
     IKT_CSV_OBJECTS, /* an object of JSON on each line, whose members are cells */
     IKT_CSV_ARRAY,   /* the same in one array of JSON, on any lines */
-    IKT_CSV_MEMBERS, /* one object of JSON, whose members are columns: arrays, or objects that name
-                        the rows */
+    IKT_CSV_MEMBERS, /* one object of JSON, whose members are columns: arrays, or objects that
+                        number the rows */
     IKT_CSV_WORDS    /* no text: words and their numbers, as word2vec writes them in binary */
 } ikt_csv_kind;
 
@@ -85,7 +85,10 @@ typedef struct {
 /* LOCAL. Finds out how a text is cut, by its first thousand records, and sets records->how.
  * Method: the delimiter that the first line tells is taken where it cuts all of these records into
  * as many cells, or most, so that one is faulty; else the first one that does. A text in which next
- * to no cell is a number is one column of texts, unless a delimiter says otherwise.
+ * to no cell is a number is one column of texts, unless a delimiter says otherwise. Between
+ * semicolons commas are points where one of them cannot part thousands, as in 1,000, and no number
+ * has a point. An object of JSON alone is one of columns, or a row where one member alone is a
+ * vector of numbers and none is an array of arrays.
  *   delimiter   what is asked for; 0: nothing but what the context is told (ikt_delimiter_use)
  * Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of reading. What is wrong
  * with a record is left to who reads it. */
@@ -137,8 +140,8 @@ bool ikt_json_is_value(const char *cell);
 /* LOCAL. Of an object of columns: reads the file and goes to the first elements; and cuts the next
  * record into one element of each member, *end = true behind the last ones. Where records->keys is
  * NULL, the first record are the names of the members.
- * Errors: IKT_ERR_DATA (no such object; columns of differing length or names of rows), IKT_ERR_FILE
- * (it ends too early), IKT_ERR_RESOURCE. */
+ * Errors: IKT_ERR_DATA (no such object; columns of differing length or names of rows; rows by
+ * name), IKT_ERR_FILE (it ends too early), IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_members_begin(ikt_csv_records *records);
 ikt_status ikt_csv_members_next(ikt_csv_records *records, bool *end);
 

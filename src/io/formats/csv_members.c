@@ -1,5 +1,5 @@
 /* An object of JSON whose members are columns: {"id": [1, 2], "v": [[0.1, 2], [3, 4]]}, or as
- * pandas writes it, {"id": {"a": 1, "b": 2}, ...}, where each column names the rows.
+ * pandas writes it, {"id": {"0": 1, "1": 2}, ...}, where each column numbers the rows.
  *
  * Method: a column ends before the next one begins, so the whole text is held, and a cursor goes
  * through each member; a record is the next element of every one. Elements are unescaped and ended
@@ -66,7 +66,8 @@ static ikt_status add_cursor(ikt_csv_records *r, const char *name, char *value) 
 }
 
 /* Members that are rows: their names are 0, 1, 2, ..., or their elements are named by words, as the
- * columns of a table are. */
+ * columns of a table are. Such an object may as well be one of columns whose rows have names:
+ * nothing tells which, so neither is taken. */
 static ikt_status check_orientation(const ikt_csv_records *r) {
     bool counts_on = r->cursors > 1, are_named = r->cursors > 0;
     for (int64_t k = 0; k < r->cursors; k++) {
