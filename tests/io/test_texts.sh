@@ -59,11 +59,17 @@ grep -q "pretty.json, object 2, column 1 ('a'): the cell is missing" out.txt || 
 
 # A delimiter of the command line is one of the settings of the run, which can be repeated from them.
 awk 'BEGIN { for (i = 0; i < 60; i++) print i * 7 % 60 "," i % 5 ";" i * 11 % 60 "," i * 13 % 60 }' >doubtful.csv
-"$IKT_PROGRAM" embed doubtful.csv doubtful.h5 --delimiter comma layout.iterations=5 output.picture=none >out.txt 2>&1 || fail "$(cat out.txt)"
+"$IKT_PROGRAM" embed doubtful.csv doubtful.h5 --delimiter comma layout.iterations=5 output.picture=none output.model=model.h5 >out.txt 2>&1 ||
+    fail "$(cat out.txt)"
 "$IKT_PROGRAM" info doubtful.h5 --config >again.yaml
 grep -q 'delimiter: comma' again.yaml || fail "the delimiter is not recorded"
 "$IKT_PROGRAM" embed again.yaml output.file=again.h5 >out.txt 2>&1 || fail "$(cat out.txt)"
 h5diff doubtful.h5 again.h5 /embedding || fail "another map from the recorded settings"
+# New rows and those of another file are cut by what the command line says now.
+awk 'BEGIN { for (i = 0; i < 9; i++) print i * 7 % 60 "\t" i * 13 % 60 }' >new.tsv
+"$IKT_PROGRAM" transform model.h5 new.tsv new.h5 --delimiter tab >out.txt 2>&1 || fail "new rows: $(cat out.txt)"
+awk 'BEGIN { for (i = 0; i < 60; i++) print i * 7 % 60 "\t" i * 13 % 60 }' >other.tsv
+"$IKT_PROGRAM" evaluate doubtful.h5 --input other.tsv --delimiter tab --measures ranks >out.txt 2>&1 || fail "evaluate: $(cat out.txt)"
 "$IKT_PROGRAM" embed doubtful.csv other.h5 --delimiter comma input.delimiter=semicolon --dry-run 2>&1 | grep -q 'delimiter: *comma' &&
     fail "the option beats the setting"
 
