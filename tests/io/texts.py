@@ -230,7 +230,7 @@ def signs(x):
          [[i, i + 1] for i in range(9)] + [[-0.5, 0.0015]], labels="k", classes=[i % 2 for i in range(9)] + [1], names="x0\nx1\n")
     case("comma-quoted", '"a";"b"\n' + "".join(f'"{i},25";"{i}"\n' for i in range(9)), [[i + 0.25, i] for i in range(9)])
     case("comma-texts", "a;b\n" + "".join(f"{i},5;1,2,3\n" for i in range(9)), [[i + 0.5] for i in range(9)])
-    case("comma-and-point", "a;b\n" + "".join(f"1,{i}34;0.5\n" for i in range(9)), [[0.5]] * 9)
+    case("comma-and-point", "a;b\n" + "".join(f"1,{i}4;0.5\n" for i in range(9)), [[0.5]] * 9)
     case("comma-tab", "a\tb\n" + "".join(f"1,{i}34\t5\n" for i in range(9)), [[5]] * 9)
     # Commas that may all part thousands are no points; one that cannot makes points of all.
     thousands = "a;b\n995;1\n" + "".join(f"1,{i:03d};{i}\n" for i in range(0, 50, 5))
