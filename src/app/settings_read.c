@@ -133,6 +133,7 @@ static ikt_status apply(ikt_context *ctx, const ikt_settings_words *words, const
             IKT_TRY(ikt_config_override(ctx, part, count, words->word[w]));
     if (words->preset != IKT_RUN_PRESET_NONE) settings->run.preset = words->preset;
     IKT_TRY(complete_names(ctx, words, r, had_result, settings));
+    ikt_input_delimit(ctx, &settings->input);
     IKT_TRY(check_name(ctx, "input.file", r->data, settings->input.file));
     return check_name(ctx, "output.file", r->result, settings->output.file);
 }

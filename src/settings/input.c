@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/context.h"
 #include "base/log.h"
 #include "io/formats/reader.h"
 #include "similarity/similarity_matrix.h"
@@ -61,10 +62,22 @@ ikt_status ikt_input_look(ikt_context *ctx, const ikt_input_settings *input, ikt
     return ikt_source_open(ctx, file, dataset, 0, out);
 }
 
+static const char delimiters[] = IKT_DELIMITERS;
+
+void ikt_input_delimit(const ikt_context *ctx, ikt_input_settings *input) {
+    if (input->delimiter != 0 || !input->file[0]) return;
+    for (int d = 1; d < (int)sizeof delimiters; d++)
+        if (delimiters[d] == ctx->delimiter) input->delimiter = d;
+}
+
+/* What was said of another file yields to what the command line says now. */
+static char delimiter_of(const ikt_context *ctx, const ikt_input_settings *input) {
+    return input->inherited && ctx->delimiter ? ctx->delimiter : delimiters[input->delimiter];
+}
+
 ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
     static const ikt_transposed transposed[] = {IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES,
                                                 IKT_TRANSPOSED_NO};
-    static const char delimiters[] = IKT_DELIMITERS;
     const bool is_raw = input->columns != IKT_AUTO_INT;
     *out = NULL;
     if (input->similarities[0]) return open_matrix(ctx, input, out);
@@ -80,7 +93,7 @@ ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt
     ikt_source_options options = {.dataset = input->dataset,
                                   .labels = input->labels,
                                   .skip = input->skip_columns,
-                                  .delimiter = delimiters[input->delimiter],
+                                  .delimiter = delimiter_of(ctx, input),
                                   .rows = ikt_chosen(input->rows, 0),
                                   .transposed = transposed[input->transposed],
                                   .inherited = input->inherited};
@@ -108,7 +121,7 @@ void ikt_input_describe(ikt_context *ctx, const ikt_source *source) {
     ikt_source_content content;
     ikt_source_describe(source, &content);
     if (content.beside[0])
-        ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld columns of numbers; beside them %s",
+        ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld columns of numbers; %s",
                 ikt_source_name(source), (long long)ikt_source_rows(source),
                 (long long)ikt_source_columns(source), content.beside);
     const bool tables =

@@ -181,6 +181,10 @@ ikt_status ikt_input_look(ikt_context *ctx, const ikt_input_settings *input, ikt
  *   name   the file; of similarities also FILE:DATASET */
 void ikt_input_rename(ikt_input_settings *input, const char *name);
 
+/* LOCAL. Makes the delimiter that the command line names (ikt_delimiter_use) a setting, where none
+ * is given and the rows are those of a file, so that the run can be repeated from its settings. */
+void ikt_input_delimit(const ikt_context *ctx, ikt_input_settings *input);
+
 /* COLLECTIVE. Opens another file as `input` describes one: its numbers are raw where nothing else
  * is known of it, transposed where those were. */
 ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input, const char *file,

@@ -149,7 +149,7 @@ direct() { # embed reads CSV as convert writes it
         for file in own.csv own.csv.gz; do
             # shellcheck disable=SC2086
             on $ranks embed input.file=$file input.labels=species input.skip_columns=weight output.file=by-$ranks.h5 $settings
-            grep -q "beside them text in 'id', 'note/s'; left out: 'weight'" err.txt || fail "embed does not tell what it left"
+            grep -q "columns of numbers; text in 'id', 'note/s'; left out: 'weight'" err.txt || fail "embed does not tell what it left"
             "$python" - by-$ranks.h5 <<'PYTHON' || fail "$file on $ranks ranks"
 import sys
 import h5py

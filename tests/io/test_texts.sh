@@ -34,6 +34,45 @@ test "$(grep -c "left out: 'id'; lines of comment" out.txt)" = 2 || fail "what i
 printf '{"v":[1,2]}\n{"v":[3,4]}\n' >bare.txt
 "$IKT_PROGRAM" convert bare.txt bare.h5 2>&1 | grep 'bare.txt' && fail "something is said to be left out of bare.txt"
 
+# Commas that are read as points are told by all verbs, and commas that are not, with what keeps them from it.
+printf 'a;b\n1,5;2\n-0,132;4\n3,5;6\n' >commas.csv
+"$IKT_PROGRAM" convert commas.csv commas.h5 --text-columns a >out.txt 2>&1 || fail "convert commas.csv"
+"$IKT_PROGRAM" info commas.csv >>out.txt
+"$IKT_PROGRAM" embed commas.csv commas-run.h5 layout.iterations=5 >>out.txt 2>&1 || fail "embed commas.csv"
+test "$(grep -c 'commas of numbers are read as points' out.txt)" = 3 || fail "commas are not told: $(cat out.txt)"
+grep -q '3 rows x 2 columns of numbers; commas of' out.txt || fail "the sentence of embed: $(cat out.txt)"
+h5dump -d /columns/a commas.h5 | grep -q '"1,5.*", "-0,132", "3,5' || fail "texts with commas are others"
+printf 'a;b;date;k\n0,5;0,25;01.02;1\n1,5;1,25;02.02;2\n2,5;2,25;03.02;3\n' >mixed.csv
+for verb in embed convert; do
+    "$IKT_PROGRAM" $verb mixed.csv mixed-$verb.h5 $([ $verb = convert ] || echo --dry-run) >out.txt 2>&1 || fail "$verb mixed.csv"
+    grep -q "warning: mixed.csv: 'a', 'b': numbers with commas, not read as column 'date' has points" out.txt || fail "$verb: $(cat out.txt)"
+done
+"$IKT_PROGRAM" embed mixed.csv output.file=run.h5 input.skip_columns=a,b --dry-run 2>&1 | grep 'with commas' && fail "columns that are left out are told"
+printf 'a\tb\n1,5\t2,5\n3,5\t4,5\n' >tabs.csv
+"$IKT_PROGRAM" convert tabs.csv out.h5 --overwrite 2>err.txt
+[ $? -eq 3 ] && grep -q "'a', 'b': numbers have commas for points: write them with points, or separate the cells by semicolons" err.txt ||
+    fail "commas between tabs: $(cat err.txt)"
+# Objects that take several lines are counted as objects.
+printf '[\n{\n"a": 1,\n"b": 2\n},\n{\n"a": null,\n"b": 3\n},\n{"a": 4, "b": 5}\n]\n' >pretty.json
+$IKT_MPIRUN 2 "$IKT_PROGRAM" embed pretty.json output.file=run.h5 --dry-run >out.txt 2>&1
+grep -q "pretty.json, object 2, column 1 ('a'): the cell is missing" out.txt || fail "a missing cell of an array of objects"
+
+# A delimiter of the command line is one of the settings of the run, which can be repeated from them.
+awk 'BEGIN { for (i = 0; i < 60; i++) print i * 7 % 60 "," i % 5 ";" i * 11 % 60 "," i * 13 % 60 }' >doubtful.csv
+"$IKT_PROGRAM" embed doubtful.csv doubtful.h5 --delimiter comma layout.iterations=5 output.picture=none output.model=model.h5 >out.txt 2>&1 ||
+    fail "$(cat out.txt)"
+"$IKT_PROGRAM" info doubtful.h5 --config >again.yaml
+grep -q 'delimiter: comma' again.yaml || fail "the delimiter is not recorded"
+"$IKT_PROGRAM" embed again.yaml output.file=again.h5 >out.txt 2>&1 || fail "$(cat out.txt)"
+h5diff doubtful.h5 again.h5 /embedding || fail "another map from the recorded settings"
+# New rows and those of another file are cut by what the command line says now.
+awk 'BEGIN { for (i = 0; i < 9; i++) print i * 7 % 60 "\t" i * 13 % 60 }' >new.tsv
+"$IKT_PROGRAM" transform model.h5 new.tsv new.h5 --delimiter tab >out.txt 2>&1 || fail "new rows: $(cat out.txt)"
+awk 'BEGIN { for (i = 0; i < 60; i++) print i * 7 % 60 "\t" i * 13 % 60 }' >other.tsv
+"$IKT_PROGRAM" evaluate doubtful.h5 --input other.tsv --delimiter tab --measures ranks >out.txt 2>&1 || fail "evaluate: $(cat out.txt)"
+"$IKT_PROGRAM" embed doubtful.csv other.h5 --delimiter comma input.delimiter=semicolon --dry-run 2>&1 | grep -q 'delimiter: *comma' &&
+    fail "the option beats the setting"
+
 # The numbers of a vector have no names that input.skip_columns would take.
 awk 'BEGIN { print "name,v"; for (i = 0; i < 300; i++)
     print "n" i ",\"[" rand() ", " rand() ", " i * 7 % 300 ", " rand() "]\"" }' >numbered.csv

@@ -148,10 +148,32 @@ def documents(x):
     case("members-vector", json.dumps({"embedding": x}), x)
     case("members-one-row", json.dumps({"embedding": x[0]}), [x[0]])
     case("objects-one-row", json.dumps({"id": 1, "spans": [{"a": 1}], "embedding": x[0]}), [x[0]])
-    case("members-short", '{"a": [1, 2], "b": [1]}', error=(3, "member 'b': has fewer elements"))
+    # Of members of which one alone is a vector of numbers the object is a row.
+    case("row-tags", '{"embedding":[1,2,3,4,5],"tags":["a","b","c","d","e"]}', [[1, 2, 3, 4, 5]])
+    case("row-meta", json.dumps({"meta": {"a": 1, "b": {"c": [2]}}, "embedding": x[0], "tags": ["a"]}), [x[0]])
+    case("row-scalars", '{"x":1,"y":2.5,"tags":[{"k":1}]}', [[1, 2.5]])
+    case("columns-vectors", json.dumps({"id": [3, 1], "embedding": x[:2]}), x[:2])
+    case("columns-texts", json.dumps({"id": ["p", "q"], "embedding": x[:2]}), x[:2])
+    case("columns-objects", json.dumps({"embedding": x[:2], "more": [{"a": 1}, {"a": 2}]}), x[:2])
+    case("columns-mixed", '{"a":[1,{"b":2},3],"b":[4,5,6],"c":[7,8,9]}', [[4, 7], [5, 8], [6, 9]], dataset="b,c")
+    case("row-array", '[{"embedding":[1,2,3,4],"ids":[1,2]}]', [[1, 2, 3, 4]], dataset="embedding")
+    # Rows by name, as to_json(orient="index") writes them.
+    keyed = {f"r{i}": dict(zip("abcdef", r)) for i, r in enumerate(x)}
+    case("index-names", json.dumps(keyed), error=(3, "rows by name.*to_json.orient='records'"))
+    case("index-numbers", json.dumps(dict(enumerate(keyed.values()))), error=(3, "rows by name.*to_json.orient='records'"))
+    case("index-vectors", json.dumps(dict(enumerate(x))), error=(3, "rows by name.*to_json.orient='records'"))
+    case("names-years", json.dumps({"2001": [1, 2], "2002": [3, 4]}), [[1, 3], [2, 4]])
+    for form, text in ("line", '{"a":1,"b":2,"a":3}\n{"a":1,"b":2,"a":4}\n'), ("array", '[{"a":1,"b":2,"a":3}]'), ("members", '{"a":[1,2],"b":[2,3],"a":[4,5]}'):
+        case("twice-" + form, text, error=(3, "has two members 'a' in one object"))
+    case("twice-later", '{"a":1,"b":2}\n{"a":1,"b":2,"a":4}\n', error=(3, "line 2: it has two members of the same name"))
+    case("twice-null", '{"a":1,"b":2}\n{"a":null,"b":2,"a":4}\n', error=(3, "line 2: it has two members of the same name"))
+    case("comma-vector", "[[1,2,],[3,4,]]", error=(3, "vector 1: a comma is too many"))
+    case("comma-vectors", "[1,2]\n[3,4, ]\n", error=(3, "vector 2: a comma is too many"))
+    case("comma-members", '{"a":[1,2,],"b":[3,4]}', error=(3, "member 'a': a comma is too many"))
+    case("members-short", '{"a": [1, 2], "b": [1]}', error=(3, "member 'b': has fewer elements.*read as such in an array"))
     case("members-keys", '{"a": {"0": 1, "1": 2}, "b": {"0": 1, "2": 2}}', error=(3, "member 'b': its elements have other names"))
     case("members-word", '{"a": [1, tree], "b": [1, 2]}', error=(3, "member 'a': an element is no value"))
-    case("members-nested", json.dumps({"object": "list", "data": objects}), error=(3, "rows in one of its members.*jq -c '.data"))
+    case("members-nested", json.dumps({"object": "list", "data": objects}), error=(3, "objects in its member 'data'.*jq -c '...data....'.*one row"))
 
 
 def words(x):
@@ -208,8 +230,22 @@ def signs(x):
          [[i, i + 1] for i in range(9)] + [[-0.5, 0.0015]], labels="k", classes=[i % 2 for i in range(9)] + [1], names="x0\nx1\n")
     case("comma-quoted", '"a";"b"\n' + "".join(f'"{i},25";"{i}"\n' for i in range(9)), [[i + 0.25, i] for i in range(9)])
     case("comma-texts", "a;b\n" + "".join(f"{i},5;1,2,3\n" for i in range(9)), [[i + 0.5] for i in range(9)])
-    case("comma-and-point", "a;b\n" + "".join(f"1,{i}34;0.5\n" for i in range(9)), [[0.5]] * 9)
+    case("comma-and-point", "a;b\n" + "".join(f"1,{i}4;0.5\n" for i in range(9)), [[0.5]] * 9)
     case("comma-tab", "a\tb\n" + "".join(f"1,{i}34\t5\n" for i in range(9)), [[5]] * 9)
+    # Commas that may all part thousands are no points; one that cannot makes points of all.
+    thousands = "a;b\n995;1\n" + "".join(f"1,{i:03d};{i}\n" for i in range(0, 50, 5))
+    case("comma-thousands", thousands, error=(3, "line 3, column 1 .'a'.: '1,000' is not a number: write numbers with points, and no commas"))
+    case("comma-thousands-first", "a;b\n" + "".join(f"1,{i:03d};{i}\n" for i in range(9)), [[i] for i in range(9)])
+    case("comma-thousands-only", "a;b\n" + "".join(f"-1,{i:03d};{i},000\n" for i in range(1, 9)),
+         error=(4, "no column of numbers: 'a', 'b': numbers with commas, not read as they may be of thousands"))
+    for name, cell, value in (("digits", "2,5", 2.5), ("zero", "-0,132", -0.132), ("long", "1234,567", 1234.567), ("exponent", "1,250e1", 12.5), ("bare", ",125", 0.125)):
+        case("comma-" + name, thousands + f"{cell};7\n", [[995, 1]] + [[1 + i / 1000, i] for i in range(0, 50, 5)] + [[value, 7]])
+    case("comma-point-later", "a;b\n" + "3,5;1\n" * 1500 + "1.500;2\n", error=(3, "line 1502, column 1 .'a'.: '1.500' is not a number, as others have commas"))
+    case("comma-class", "a;k\n" + "".join(f"{i},5;{i % 2},0\n" for i in range(6)), [[i + 0.5] for i in range(6)], labels="k",
+         classes=[0, 1] * 3, names="0,0\n1,0\n")
+    case("comma-only-tab", "a\tb\n" + "1,5\t2,5\n" * 9,
+         error=(4, "no column of numbers: 'a', 'b': numbers have commas for points: write them with points, or separate the cells by semicolons"))
+    case("comma-only-bar", "a|b\n" + "1,5|2,5\n" * 9, error=(4, "no column of numbers: 'a', 'b': numbers have commas for points"))
     case("heading-below-zero", "id,-0.5,0,0.5\n" + "".join(f"{i},1,2,{i}\n" for i in range(30)),
          [[i, 1, 2, i] for i in range(30)])
     case("heading-blanks", "id -0.5 0 0.5\n" + "".join(f"{i} 1 2 {i}\n" for i in range(30)),

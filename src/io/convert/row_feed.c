@@ -6,6 +6,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/log.h"
 #include "io/convert/convert.h"
 #include "io/formats/csv_file.h"
 #include "io/formats/libsvm_text.h"
@@ -134,7 +135,7 @@ static void log_left_out(const ikt_row_feed *feed, const ikt_csv_columns *c, boo
     bool has_vectors = false;
     for (int64_t k = 0; k < c->columns && !is_asked; k++)
         has_vectors |= c->role[k] == IKT_CSV_NUMBER && c->width[k] > 0;
-    if (!has_vectors && c->how.cells <= 0) return;
+    if (!has_vectors && c->how.cells <= 0 && !c->how.has_commas) return;
     if (*ikt_csv_describe(c, text, sizeof text))
         ikt_log(feed->ctx, IKT_LOG_STAGE, "%s: %s", feed->path, text);
 }
@@ -153,8 +154,10 @@ static ikt_status csv_open(ikt_row_feed *feed, const ikt_feed_options *options) 
     IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
     if (columns->numbers == 0)
         return ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
-                        "%s holds no numbers: %lld rows of 0 columns", feed->path,
-                        (long long)file->n);
+                        "%s holds no numbers: %lld rows of 0 columns%s%s", feed->path,
+                        (long long)file->n, *columns->unread ? ": " : "", columns->unread);
+    if (*columns->unread && ikt_rank(ctx) == 0)
+        ikt_warn(ctx, "%s: %s", feed->path, columns->unread);
     IKT_TRY(ikt_csv_file_learn(file, columns->label, true));
     log_left_out(feed, columns, ikt_is_given(reader.take_columns));
     shape->d = columns->numbers;

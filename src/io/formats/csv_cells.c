@@ -43,15 +43,24 @@ static ikt_status take_vector(const ikt_csv_records *r, const ikt_csv_columns *c
     return IKT_OK;
 }
 
+/* What is said of a cell that is no number; with a comma or a point, what would make it one. */
+static const char *no_number(const ikt_csv_columns *c, const char *cell) {
+    const ikt_csv_dialect points = {.has_commas = false};
+    double value;
+    if (c->how.has_commas && ikt_csv_number(&points, cell, &value))
+        return " is not a number, as others have commas for points: write all of them in one way";
+    if (!c->how.has_commas && ikt_csv_comma(cell))
+        return " is not a number: write numbers with points, and no commas for thousands";
+    return c->is_source ? " is not a number; input.skip_columns leaves a column out, input.labels "
+                          "takes it as labels"
+                        : " is not a number; --skip-columns leaves a column out, --label-column "
+                          "takes it as labels";
+}
+
 static ikt_status take_number(const ikt_csv_records *r, const ikt_csv_columns *c, int64_t column,
                               double *number) {
-    if (!ikt_decimal_whole(r->cell[column], number))
-        return ikt_csv_bad_cell(r, c, column,
-                                c->is_source
-                                    ? " is not a number; input.skip_columns leaves a column "
-                                      "out, input.labels takes it as labels"
-                                    : " is not a number; --skip-columns leaves a column out, "
-                                      "--label-column takes it as labels");
+    if (!ikt_csv_number(&c->how, r->cell[column], number))
+        return ikt_csv_bad_cell(r, c, column, no_number(c, r->cell[column]));
     if (isfinite(*number)) return IKT_OK;
     return ikt_csv_bad_cell(r, c, column, " is not a finite number");
 }

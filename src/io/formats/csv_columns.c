@@ -24,13 +24,24 @@ bool ikt_csv_is_missing(const char *cell) {
     return false;
 }
 
-static bool is_number(const char *cell) {
-    double value;
-    return ikt_decimal_whole(cell, &value) && !isnan(value);
+bool ikt_csv_number(const ikt_csv_dialect *how, const char *cell, double *value) {
+    char text[512];
+    const char *comma = how->has_commas ? ikt_csv_comma(cell) : NULL;
+    if (how->has_commas && strchr(cell, '.')) return false;
+    if (!comma) return ikt_decimal_whole(cell, value);
+    if (strlen(cell) >= sizeof text) return false;
+    strcpy(text, cell);
+    text[comma - cell] = '.';
+    return ikt_decimal_whole(text, value);
 }
 
-bool ikt_csv_is_text(const char *cell) {
-    return !ikt_csv_is_missing(cell) && !is_number(cell);
+static bool is_number(const ikt_csv_dialect *how, const char *cell) {
+    double value;
+    return ikt_csv_number(how, cell, &value) && !isnan(value);
+}
+
+bool ikt_csv_is_text(const ikt_csv_dialect *how, const char *cell) {
+    return !ikt_csv_is_missing(cell) && !is_number(how, cell);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -162,7 +173,8 @@ static bool names_a_heading(const ikt_csv_columns *c, const char *names) {
     for (const char *name; next_name(&names, &name, &length);) {
         const char *own = c->names;
         for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1)
-            if (strlen(own) == length && strncmp(own, name, length) == 0 && ikt_csv_is_text(own))
+            if (strlen(own) == length && strncmp(own, name, length) == 0 &&
+                ikt_csv_is_text(&c->how, own))
                 return true;
     }
     return false;
@@ -180,17 +192,18 @@ static bool is_header(const ikt_csv_columns *c, const ikt_reader_options *option
     double last = NAN, value = 0;
     int64_t numbers = 0;
     for (int64_t k = 0; k < c->columns; k++, own += strlen(own) + 1) {
-        if (is_number(own)) {
-            (void)ikt_decimal_whole(own, &value);
+        if (is_number(&c->how, own)) {
+            (void)ikt_csv_number(&c->how, own, &value);
             are_whole &= value == floor(value);
             counts_on &= value == floor(value) && (numbers == 0 || value == last + 1);
             last = value;
             numbers++;
         }
-        if (c->role[k] != IKT_CSV_NUMBER || !*own || is_number(own)) continue;
+        if (c->role[k] != IKT_CSV_NUMBER || !*own || is_number(&c->how, own)) continue;
         if (options->keeps_text && ikt_csv_is_missing(own)) continue;
         has_text = true;
-        if (second && is_number(second[k])) *(k == 0 ? &is_above_first : &is_above_number) = true;
+        if (second && is_number(&c->how, second[k]))
+            *(k == 0 ? &is_above_first : &is_above_number) = true;
     }
     if (!options->keeps_text) return has_text;
     if (names_a_heading(c, options->label_column) || names_a_heading(c, options->take_columns) ||
@@ -266,10 +279,31 @@ static ikt_status has_headings(ikt_csv_records *r, const ikt_csv_columns *c, boo
     IKT_TRY(ikt_csv_next(r, &end));
     *has_own = !end && r->cells == c->columns;
     for (int64_t k = 0; k < c->columns && *has_own; k++) {
-        *has_own = ikt_csv_is_text(name_of(c, k));
-        has_number |= is_number(r->cell[k]);
+        *has_own = ikt_csv_is_text(&c->how, name_of(c, k));
+        has_number |= is_number(&c->how, r->cell[k]);
     }
     *has_own &= has_number;
+    return IKT_OK;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Members are found by their names, of which none may come twice. */
+static ikt_status check_names(const ikt_csv_records *r, const ikt_csv_columns *c) {
+    const char *at = c->names;
+    IKT_ARRAYS(held, r->lines.ctx, "reader");
+    const char **name = ikt_claim(&held, c->columns, sizeof *name);
+    IKT_TRY(held.status);
+    for (int64_t k = 0; k < c->columns; k++, at += strlen(at) + 1)
+        name[k] = at;
+    if (c->columns > 1) qsort(name, (size_t)c->columns, sizeof *name, by_name);
+    for (int64_t k = 1; k < c->columns; k++)
+        if (strcmp(name[k - 1], name[k]) == 0)
+            return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                            "%s has two members '%.60s' in one object: give them different names",
+                            r->lines.path, name[k]);
     return IKT_OK;
 }
 
@@ -277,6 +311,7 @@ static ikt_status has_headings(ikt_csv_records *r, const ikt_csv_columns *c, boo
  * are columns. Then the first record comes again. */
 static ikt_status take_names_apart(ikt_csv_records *r, ikt_csv_columns *c) {
     if (ikt_csv_is_json(&r->how)) {
+        IKT_TRY(check_names(r, c));
         r->keys = c->names;
         r->key_count = c->columns;
         c->names_apart = true;
@@ -287,7 +322,7 @@ static ikt_status take_names_apart(ikt_csv_records *r, ikt_csv_columns *c) {
         if (st == IKT_ERR_DATA) ikt_clear(r->lines.ctx); /* # "a" b: only words */
         if (st != IKT_OK && st != IKT_ERR_DATA) return st;
         for (int64_t k = 0; k < r->cells; k++)
-            are_names &= ikt_csv_is_text(r->cell[k]);
+            are_names &= ikt_csv_is_text(&c->how, r->cell[k]);
         c->names_apart = st == IKT_OK && are_names && !has_own && r->cells == c->columns;
         if (!c->names_apart) return go_behind(r, 1); /* back to where we were */
         ikt_free_all(&c->role, &c->place, &c->width, &c->names);
@@ -335,7 +370,7 @@ static ikt_status find_tokens(ikt_csv_records *r, bool *are_tokens) {
     bool end = false;
     *are_tokens = false;
     for (int record = 0; !end && !*are_tokens && record < IKT_CSV_LOOKED_AT; record++) {
-        *are_tokens = ikt_csv_is_text(r->cell[0]);
+        *are_tokens = ikt_csv_is_text(&r->how, r->cell[0]);
         IKT_TRY(ikt_csv_next(r, &end));
     }
     return go_behind(r, 2);
@@ -347,7 +382,8 @@ static ikt_status find_header(ikt_csv_records *r, const ikt_reader_options *opti
                               ikt_csv_columns *c) {
     bool is_token = false;
     const bool is_short = is_ready && options->header != IKT_HEADER_NO &&
-                          r->cells == c->columns + 1 && c->columns > 1 && ikt_csv_is_text(c->names);
+                          r->cells == c->columns + 1 && c->columns > 1 &&
+                          ikt_csv_is_text(&c->how, c->names);
     if (c->names_apart || has_tokens(r) || r->how.kind == IKT_CSV_VECTORS) return IKT_OK;
     if (is_short) {
         memmove(c->names + 1, c->names, (size_t)c->name_bytes - 1);
@@ -357,7 +393,7 @@ static ikt_status find_header(ikt_csv_records *r, const ikt_reader_options *opti
     c->has_header = options->header == IKT_HEADER_YES || is_short;
     if (options->header != IKT_HEADER_AUTO || is_short) return IKT_OK;
     IKT_TRY(assign_roles(r, options, false, c));
-    if (is_ready && r->how.delimiter == ' ' && ikt_csv_is_text(c->names))
+    if (is_ready && r->how.delimiter == ' ' && ikt_csv_is_text(&c->how, c->names))
         IKT_TRY(find_tokens(r, &is_token));
     char **second = is_ready && r->cells == c->columns ? r->cell : NULL;
     c->has_header = is_header(c, options, second, is_token);

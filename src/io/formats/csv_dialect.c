@@ -71,7 +71,6 @@ static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
     IKT_TRY(ikt_gz_open(r->lines.ctx, r->lines.path, &file));
     int bytes = gzread(file, head, HEAD);
     head[bytes > 0 ? bytes : 0] = '\0';
-    ikt_status st = IKT_OK;
     int64_t rows, columns;
     if (ikt_csv_are_words(head, bytes, &rows, &columns))
         *how = (ikt_csv_dialect){.kind = IKT_CSV_WORDS, .announced = rows, .width = columns};
@@ -83,24 +82,53 @@ static ikt_status read_head(const ikt_csv_records *r, ikt_csv_dialect *how) {
     for (; is_array && bytes > 0; bytes = gzread(file, head, HEAD))
         keep_last(head, bytes, last);
     gzclose(file);
-    if (st == IKT_OK && is_array && last[1] == ']' && last[0] != ']')
-        st = ikt_fail(r->lines.ctx, IKT_ERR_FILE,
-                      "%s begins an array, [[, that no bracket ends: is it truncated?",
-                      r->lines.path);
-    return st;
+    if (!is_array || last[1] != ']' || last[0] == ']') return IKT_OK;
+    return ikt_fail(r->lines.ctx, IKT_ERR_FILE,
+                    "%s begins an array, [[, that no bracket ends: is it truncated?",
+                    r->lines.path);
 }
 
-/* --- an object of columns ----------------------------------------------------------------------
- */
+/* --- an object of columns --------------------------------------------------------------------- */
 
 /* What the first object of a text holds, as far as it has been looked through. */
 typedef struct {
-    int64_t depth, deepest, members, closed; /* members whose value is an array or an object */
-    bool is_quoted, is_escaped, is_value;    /* is_value: the next sign begins that of a member */
-    bool has_rows, has_vector;               /* a member is an array of objects; of numbers */
-    bool is_alone;                           /* nothing follows it */
-    char value, last;                        /* the bracket of the member; the last sign */
+    int64_t depth, deepest, members;
+    int64_t closed;   /* members whose value is an array or an object */
+    int64_t vectors;  /* members that are arrays of numbers and words, no texts, arrays, objects */
+    bool has_number;  /* a member is a number */
+    bool has_rows;    /* a member is an array of objects */
+    bool has_arrays;  /* a member is an array of arrays */
+    bool has_numbers; /* the array that is the member at hand holds them */
+    bool has_others;  /* it holds texts, arrays or objects */
+    bool is_quoted, is_escaped;
+    bool is_name;  /* the text is the name of a member */
+    bool is_value; /* the next sign begins the value of a member */
+    bool is_alone; /* nothing follows the object */
+    char value;    /* the bracket of the member at hand */
+    char last;     /* sign that stands for something */
+    char name[64]; /* of the member at hand, its beginning */
+    char rows[64]; /* of the member that is an array of objects */
+    size_t length; /* of the name */
 } object;
+
+/* A sign within quotes. */
+static void look_at_text(object *o, char c) {
+    if (c == '"' && !o->is_escaped) o->is_quoted = false;
+    o->is_escaped = c == '\\' && !o->is_escaped;
+    if (!o->is_quoted || !o->is_name || o->length + 1 >= sizeof o->name) return;
+    o->name[o->length++] = c;
+    o->name[o->length] = '\0';
+}
+
+/* A sign within an array that is a member, where an element of it begins. */
+static void look_at_element(object *o, char c) {
+    if (o->last != '[' && o->last != ',') return;
+    if (c == '{' && !o->has_rows) memcpy(o->rows, o->name, sizeof o->rows);
+    o->has_rows |= c == '{';
+    o->has_arrays |= c == '[';
+    o->has_numbers |= c == '-' || (c >= '0' && c <= '9');
+    o->has_others |= c && strchr("{[\"", c);
+}
 
 static void look_at_sign(object *o, char c) {
     const bool is_blank = strchr(blanks, c) && c;
@@ -109,28 +137,34 @@ static void look_at_sign(object *o, char c) {
         return;
     }
     if (o->is_quoted) {
-        if (c == '"' && !o->is_escaped) o->is_quoted = false;
-        o->is_escaped = c == '\\' && !o->is_escaped;
+        look_at_text(o, c);
         return;
     }
     if (is_blank) return;
     const bool opens = c == '{' || c == '[';
     if (o->is_value) o->closed += opens;
-    if (opens && o->depth == 1) o->value = c;
-    if (o->depth == 2 && o->value == '[') {
-        o->has_rows |= c == '{';
-        o->has_vector |= o->last == '[' && (c == '-' || (c >= '0' && c <= '9'));
+    if (o->is_value) o->has_number |= c == '-' || (c >= '0' && c <= '9');
+    if (opens && o->depth == 1) {
+        o->value = c;
+        o->has_numbers = o->has_others = false;
     }
-    o->last = c;
+    if (o->depth == 2 && o->value == '[') {
+        look_at_element(o, c);
+        o->vectors += c == ']' && o->has_numbers && !o->has_others;
+    }
     o->is_value = c == ':' && o->depth == 1;
     o->members += o->is_value;
     o->is_quoted = c == '"';
+    o->is_name = o->is_quoted && o->depth == 1 && o->last != ':';
+    if (o->is_name) o->name[o->length = 0] = '\0';
+    o->last = c;
     o->depth += opens - (c == '}' || c == ']');
     if (o->depth > o->deepest) o->deepest = o->depth;
 }
 
-/* Whether the text is one object whose members are columns. One whose only member is a vector is a
- * row, as it is in objects that have a line each. */
+/* Whether the text is one object whose members are columns. One of whose members exactly one is a
+ * vector of numbers, and none an array of arrays, is a row, as it is in objects that have a line
+ * each. */
 static ikt_status find_members(const ikt_csv_records *r, ikt_csv_dialect *how) {
     char block[HEAD];
     object o = {.is_alone = true};
@@ -142,12 +176,16 @@ static ikt_status find_members(const ikt_csv_records *r, ikt_csv_dialect *how) {
             look_at_sign(&o, block[b]);
     gzclose(file);
     if (!o.is_alone || o.depth > 0) return IKT_OK;
-    if (o.has_rows && !o.has_vector)
-        return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
-                        "%s is one JSON object with the rows in one of its members: write each row "
-                        "on a line of its own, for example by jq -c '.data[]'",
-                        r->lines.path);
-    if (o.closed == o.members && (o.members > 1 || o.deepest > 2)) how->kind = IKT_CSV_MEMBERS;
+    if (o.has_rows && o.vectors == 0 && !o.has_arrays && !o.has_number)
+        return ikt_fail(
+            r->lines.ctx, IKT_ERR_DATA,
+            "%s is one JSON object with objects in its member '%s': if these are the "
+            "rows, write each on a line of its own, for example by jq -c '.[\"%s\"][]'; "
+            "if all of it is one row, leave them out, jq -c 'del(.[\"%s\"])'",
+            r->lines.path, o.rows, o.rows, o.rows);
+    const bool is_row = o.vectors == 1 && !o.has_arrays;
+    if (o.closed == o.members && !is_row && (o.members > 1 || o.deepest > 2))
+        how->kind = IKT_CSV_MEMBERS;
     return IKT_OK;
 }
 
@@ -157,14 +195,22 @@ static ikt_status find_members(const ikt_csv_records *r, ikt_csv_dialect *how) {
 typedef struct {
     int64_t records, cells;  /* of a record but the first */
     int64_t numbers, filled; /* cells that are numbers; all */
-    int64_t commas, points;  /* numbers with a comma, "1,5"; with a point */
-    int64_t uncut;           /* records but the first of one cell */
-    bool is_even; /* all have as many cells, the first perhaps one less, as R writes it */
+    int64_t fractions;       /* numbers with a comma that parts no thousands: "1,5", not "1,500" */
+    int64_t commas;          /* all numbers with a comma */
+    int64_t point; /* the first column, from 1, of a number with a point; 0: there is none */
+    int64_t uncut; /* records but the first of one cell */
+    bool is_even;  /* all have as many cells, the first perhaps one less, as R writes it */
 } trial;
 
 static bool is_enough(const ikt_csv_records *r, int64_t records) {
     const int64_t bytes = r->lines.offset + r->lines.at;
     return records == RECORDS_MOST || (records >= RECORDS_LEAST && bytes > BYTES_ENOUGH);
+}
+
+/* Whether the comma of a number may stand behind thousands, as in "1,000". */
+static bool may_part_thousands(const char *cell, const char *comma) {
+    cell += *cell == '-' || *cell == '+';
+    return *cell != '0' && comma > cell && comma - cell <= 3 && strlen(comma) == 4;
 }
 
 static void count_record(const ikt_csv_records *r, int64_t first, trial *t) {
@@ -179,8 +225,11 @@ static void count_record(const ikt_csv_records *r, int64_t first, trial *t) {
     for (int64_t k = 0; k < r->cells; k++) {
         const bool is_number = ikt_decimal_whole(r->cell[k], &value);
         t->numbers += is_number;
-        t->points += is_number && strchr(r->cell[k], '.');
-        t->commas += ikt_csv_comma(r->cell[k]) != NULL;
+        if (is_number && strchr(r->cell[k], '.') && (t->point == 0 || k + 1 < t->point))
+            t->point = k + 1;
+        const char *comma = ikt_csv_comma(r->cell[k]);
+        t->commas += comma != NULL;
+        t->fractions += comma && !may_part_thousands(r->cell[k], comma);
     }
 }
 
@@ -297,7 +346,9 @@ static ikt_status find_way(ikt_csv_records *r, ikt_csv_dialect *how) {
         IKT_TRY(try_way(r, how, &t));
     }
     how->cells = has_comments ? t.cells : 0;
-    how->has_commas = how->delimiter == ';' && t.commas > 0 && t.points == 0;
+    if (how->delimiter != ';') return IKT_OK;
+    how->has_commas = t.fractions > 0 && t.point == 0;
+    how->point = t.commas > 0 ? t.point : 0;
     return IKT_OK;
 }
 

@@ -228,7 +228,7 @@ static ikt_status look_for_text(ikt_csv_file *file, int64_t column, bool *found)
         IKT_TRY(next(file));
         IKT_TRY(ikt_csv_check_cells(&file->records, &file->columns));
         const char *cell = file->records.cell[column];
-        *found |= ikt_csv_is_text(cell) || ikt_label_is_code(cell);
+        *found |= ikt_csv_is_text(&file->columns.how, cell) || ikt_label_is_code(cell);
     }
     return go_back(file);
 }
@@ -283,8 +283,9 @@ void ikt_csv_file_missing(const ikt_csv_file *file, char *text, size_t size) {
     text[0] = '\0';
     if (all == 0) return;
     const char *name = ikt_csv_heading(&file->columns, column);
-    snprintf(text, size, "line %lld, column %lld%s%.60s%s: the cell is missing", (long long)first,
-             (long long)column + 1, *name ? " ('" : "", name, *name ? "')" : "");
+    snprintf(text, size, "%s %lld, column %lld%s%.60s%s: the cell is missing",
+             ikt_text_lines_unit(&file->records.lines), (long long)first, (long long)column + 1,
+             *name ? " ('" : "", name, *name ? "')" : "");
     if (all > 1) ikt_join(text, size, ", ", "the first of %lld", (long long)all);
 }
 

@@ -27,8 +27,8 @@ typedef enum {
                         of JSON, of any number of lines */
     IKT_CSV_OBJECTS, /* an object of JSON on each line, whose members are cells */
     IKT_CSV_ARRAY,   /* the same in one array of JSON, on any lines */
-    IKT_CSV_MEMBERS, /* one object of JSON, whose members are columns: arrays, or objects that name
-                        the rows */
+    IKT_CSV_MEMBERS, /* one object of JSON, whose members are columns: arrays, or objects that
+                        number the rows */
     IKT_CSV_WORDS    /* no text: words and their numbers, as word2vec writes them in binary */
 } ikt_csv_kind;
 
@@ -38,7 +38,9 @@ typedef struct {
     char delimiter;   /* ' ' stands for any run of blanks and tabs, '\n' for none: a line is a cell;
                          0: not known yet */
     bool is_verbatim; /* quotes are signs like any other: tokens of word vectors */
-    bool has_commas;  /* in numbers, in place of points: "1,5" */
+    bool has_commas;  /* in numbers, in place of points: "1,5"; a point makes no number then */
+    int64_t point;    /* between semicolons, where some numbers have commas: the first column, from
+                         1, that has a number with a point, so that commas are none; 0: none has */
     int64_t cells;    /* of a record, where there are comments: lines that begin with # and have
                          another number of cells, one or a blank behind the #; 0: there are none;
                          -1: not known yet */
@@ -83,7 +85,10 @@ typedef struct {
 /* LOCAL. Finds out how a text is cut, by its first thousand records, and sets records->how.
  * Method: the delimiter that the first line tells is taken where it cuts all of these records into
  * as many cells, or most, so that one is faulty; else the first one that does. A text in which next
- * to no cell is a number is one column of texts, unless a delimiter says otherwise.
+ * to no cell is a number is one column of texts, unless a delimiter says otherwise. Between
+ * semicolons commas are points where one of them cannot part thousands, as in 1,000, and no number
+ * has a point. An object of JSON alone is one of columns, or a row where one member alone is a
+ * vector of numbers and none is an array of arrays.
  *   delimiter   what is asked for; 0: nothing but what the context is told (ikt_delimiter_use)
  * Errors: IKT_ERR_DATA (JSON of another form, with what to do), those of reading. What is wrong
  * with a record is left to who reads it. */
@@ -106,7 +111,11 @@ ikt_status ikt_csv_next(ikt_csv_records *records, bool *end);
 ikt_status ikt_csv_cut_comment(ikt_csv_records *records);
 
 /* LOCAL, pure. Where the comma of a number stands that has one in place of a point, or NULL. */
-char *ikt_csv_comma(char *cell);
+const char *ikt_csv_comma(const char *cell);
+
+/* LOCAL, pure. Whether the whole cell is a number, with a comma where the dialect has them, and
+ * which. The cell stays as it is: as a text or a class it keeps its comma. */
+bool ikt_csv_number(const ikt_csv_dialect *how, const char *cell, double *value);
 
 /* LOCAL. Makes room for one more cell and puts it there. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_add_cell(ikt_csv_records *records, char *cell);
@@ -131,8 +140,8 @@ bool ikt_json_is_value(const char *cell);
 /* LOCAL. Of an object of columns: reads the file and goes to the first elements; and cuts the next
  * record into one element of each member, *end = true behind the last ones. Where records->keys is
  * NULL, the first record are the names of the members.
- * Errors: IKT_ERR_DATA (no such object; columns of differing length or names of rows), IKT_ERR_FILE
- * (it ends too early), IKT_ERR_RESOURCE. */
+ * Errors: IKT_ERR_DATA (no such object; columns of differing length or names of rows; rows by
+ * name), IKT_ERR_FILE (it ends too early), IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_members_begin(ikt_csv_records *records);
 ikt_status ikt_csv_members_next(ikt_csv_records *records, bool *end);
 
@@ -193,6 +202,9 @@ void ikt_csv_free(ikt_csv_records *records);
 
 typedef enum { IKT_CSV_NUMBER, IKT_CSV_TEXT, IKT_CSV_LABEL, IKT_CSV_SKIPPED } ikt_csv_role;
 
+/* Bytes of the sentence of columns that are not read. */
+enum { IKT_CSV_UNREAD = 600 };
+
 /* Freed with ikt_csv_columns_free; begin with an all-zero struct. */
 typedef struct {
     ikt_csv_dialect how;
@@ -207,6 +219,8 @@ typedef struct {
     int64_t *width; /* [columns] how many numbers a cell holds as a vector; 0: it is no vector */
     char *names;    /* [name_bytes] headings, each with its zero; "" without a header */
     int64_t name_bytes;
+    char unread[IKT_CSV_UNREAD]; /* which columns of text begin with a number with a comma, why it
+                                    is not read and what to do; "" where none does */
 } ikt_csv_columns;
 
 /* LOCAL. Goes to the beginning of the text and finds out what its columns are.
@@ -252,7 +266,7 @@ const char *ikt_csv_describe(const ikt_csv_columns *columns, char *text, size_t 
 bool ikt_csv_is_missing(const char *cell);
 
 /* LOCAL, pure. Whether a cell is neither missing nor a number. */
-bool ikt_csv_is_text(const char *cell);
+bool ikt_csv_is_text(const ikt_csv_dialect *how, const char *cell);
 
 /* The first missing number of a range. */
 typedef struct {

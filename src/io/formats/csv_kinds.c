@@ -44,6 +44,7 @@ enum {
     OPEN,   /* nothing: they are missing */
     BROKEN, /* one begins as a vector, and is none: text, unless a vector follows */
     KNOWN,  /* a number, or text */
+    COMMA,  /* text that would be a number if its comma were a point */
     NARROW, /* a vector, though perhaps a text in brackets: "(40.7, -74.0)" */
     WIDE    /* a vector beyond doubt */
 };
@@ -74,8 +75,10 @@ static ikt_status look_at_cell(const ikt_csv_records *r, ikt_csv_columns *c, int
     }
     if (*seen == BROKEN || ikt_csv_is_missing(cell)) return IKT_OK;
     *seen = width < 0 && begins_vector(cell) ? BROKEN : KNOWN;
-    if (*seen == KNOWN && ikt_csv_is_text(cell)) c->role[column] = IKT_CSV_TEXT;
-    return ikt_csv_is_text(cell) ? check_text(r, c, column) : IKT_OK;
+    if (!ikt_csv_is_text(&c->how, cell)) return IKT_OK;
+    if (*seen == KNOWN) c->role[column] = IKT_CSV_TEXT;
+    if (*seen == KNOWN && ikt_csv_comma(cell)) *seen = COMMA;
+    return check_text(r, c, column);
 }
 
 /* Where a column holds vectors, these are the rows: other numbers are left out. Narrow ones beside
@@ -106,6 +109,32 @@ static ikt_status choose_vectors(const ikt_csv_records *r, ikt_csv_columns *c,
                     r->lines.path, names);
 }
 
+/* Tells of columns that are text because of commas. */
+static void tell_commas(ikt_csv_columns *c, const unsigned char *seen) {
+    static const char *const thousands =
+        "with commas, not read as they may be of thousands, 1,000: write them with points, or "
+        "without commas";
+    static const char *const others =
+        "have commas for points: write them with points, or separate the cells by semicolons";
+    char name[64], *text = c->unread;
+    const size_t size = sizeof c->unread - 200; /* with room for why */
+    for (int64_t k = 0; k < c->columns; k++) {
+        if (seen[k] != COMMA) continue;
+        ikt_csv_name(c, k, name, sizeof name);
+        ikt_join(text, size, ", ", "'%s'", name);
+    }
+    if (!*text) return;
+    if (c->how.point > 0) {
+        ikt_csv_name(c, c->how.point - 1, name, sizeof name);
+        ikt_join(text, sizeof c->unread, ": ",
+                 "numbers with commas, not read as column '%s' has points: write all with points",
+                 name);
+    } else {
+        ikt_join(text, sizeof c->unread, ": ", "numbers %s",
+                 c->how.delimiter == ';' ? thousands : others);
+    }
+}
+
 ikt_status ikt_csv_find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_ready, bool chooses) {
     int64_t open = c->columns;
     bool end = !is_ready;
@@ -124,5 +153,6 @@ ikt_status ikt_csv_find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_re
     }
     for (int64_t k = 0; k < c->columns; k++)
         if (c->role[k] == IKT_CSV_NUMBER && seen[k] == BROKEN) c->role[k] = IKT_CSV_TEXT;
+    tell_commas(c, seen);
     return chooses ? choose_vectors(r, c, seen) : IKT_OK;
 }

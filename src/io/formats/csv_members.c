@@ -1,5 +1,5 @@
 /* An object of JSON whose members are columns: {"id": [1, 2], "v": [[0.1, 2], [3, 4]]}, or as
- * pandas writes it, {"id": {"a": 1, "b": 2}, ...}, where each column names the rows.
+ * pandas writes it, {"id": {"0": 1, "1": 2}, ...}, where each column numbers the rows.
  *
  * Method: a column ends before the next one begins, so the whole text is held, and a cursor goes
  * through each member; a record is the next element of every one. Elements are unescaped and ended
@@ -7,6 +7,7 @@
  * Disadvantage: the memory of the text, on one rank. See csv_file.h. */
 #include "io/formats/csv_file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arrays.h"
@@ -64,6 +65,26 @@ static ikt_status add_cursor(ikt_csv_records *r, const char *name, char *value) 
     return IKT_OK;
 }
 
+/* Members that are rows: their names are 0, 1, 2, ..., or their elements are named by words, as the
+ * columns of a table are. Such an object may as well be one of columns whose rows have names:
+ * nothing tells which, so neither is taken. */
+static ikt_status check_orientation(const ikt_csv_records *r) {
+    bool counts_on = r->cursors > 1, are_named = r->cursors > 0;
+    for (int64_t k = 0; k < r->cursors; k++) {
+        const struct ikt_csv_cursor *c = &r->cursor[k];
+        char number[24];
+        snprintf(number, sizeof number, "%lld", (long long)k);
+        counts_on &= strcmp(c->name, number) == 0;
+        are_named &= c->has_keys && c->at && *c->at == '"' &&
+                     !strchr("-0123456789", c->at[1]); /* the zero is none of these */
+    }
+    if (!counts_on && !are_named) return IKT_OK;
+    return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                    "%s is one JSON object of rows by name, or of columns whose rows have names: "
+                    "write it with to_json(orient='records')",
+                    r->lines.path);
+}
+
 ikt_status ikt_csv_members_begin(ikt_csv_records *r) {
     static const char no_end[] = "has no end: is the file truncated?";
     r->cursors = 0;
@@ -84,7 +105,7 @@ ikt_status ikt_csv_members_begin(ikt_csv_records *r) {
         if (*at != ',' && *at != '}') return bad(r, name, no_end);
         IKT_TRY(add_cursor(r, name, value));
     }
-    return IKT_OK;
+    return check_orientation(r);
 }
 
 /* The next element of a member into the cell, and of an object its name, of members of rows. */
@@ -104,6 +125,7 @@ static ikt_status take_element(ikt_csv_records *r, struct ikt_csv_cursor *c, int
                        "those of the first member");
         c->at++;
     }
+    if (*c->at == ']') return bad(r, c->name, "a comma is too many, behind the last element");
     if (!ikt_json_take(&c->at, &cell, &end, &is_text) || !*c->at || !strchr(",]}", *c->at))
         return bad(r, c->name, "an element has no end");
     c->at = *c->at == ',' ? c->at + 1 : NULL;
@@ -115,6 +137,9 @@ static ikt_status take_element(ikt_csv_records *r, struct ikt_csv_cursor *c, int
 }
 
 ikt_status ikt_csv_members_next(ikt_csv_records *r, bool *end) {
+    static const char few[] =
+        "has fewer elements than others: columns have as many; an object that is one row is "
+        "read as such in an array, [{...}]";
     const char *row = NULL;
     int64_t ended = 0;
     r->cells = 0;
@@ -126,7 +151,7 @@ ikt_status ikt_csv_members_next(ikt_csv_records *r, bool *end) {
     if (*end || !r->keys) return IKT_OK;
     r->number = ++r->lines.number;
     for (int64_t k = 0; k < r->cursors; k++) {
-        if (!r->cursor[k].at) return bad(r, r->cursor[k].name, "has fewer elements than others");
+        if (!r->cursor[k].at) return bad(r, r->cursor[k].name, few);
         IKT_TRY(take_element(r, &r->cursor[k], k, &row));
     }
     return IKT_OK;

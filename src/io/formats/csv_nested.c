@@ -167,12 +167,12 @@ bool ikt_json_take(char **at, char **value, char **end, bool *is_text) {
 }
 
 ikt_status ikt_csv_cut_object(ikt_csv_records *r, char *at) {
-    static char nothing[] = "";
+    static char nothing[] = "", absent[] = "";
     int64_t number = 0;
     const char *key = r->keys;
     r->cells = 0;
     for (int64_t k = 0; k < r->key_count; k++)
-        IKT_TRY(ikt_csv_add_cell(r, nothing));
+        IKT_TRY(ikt_csv_add_cell(r, absent));
     at = skip(at);
     if (*at != '{') return no_object(r, "it does not begin with {");
     for (at = skip(at + 1); *at != '}'; at = skip(at)) {
@@ -190,6 +190,8 @@ ikt_status ikt_csv_cut_object(ikt_csv_records *r, char *at) {
         if (!is_text && !ikt_json_is_value(cell))
             return no_object(r, "a value is no value of JSON");
         const int64_t place = r->keys ? find_key(r, name, &number, &key) : -1;
+        if (place >= 0 && r->cell[place] != absent)
+            return no_object(r, "it has two members of the same name");
         if (!r->keys)
             IKT_TRY(ikt_csv_add_cell(r, name));
         else if (place >= 0)

@@ -96,9 +96,9 @@ ikt_status ikt_csv_add_cell(ikt_csv_records *r, char *cell) {
     return IKT_OK;
 }
 
-char *ikt_csv_comma(char *cell) {
+const char *ikt_csv_comma(const char *cell) {
     static const char digits[] = "0123456789";
-    char *at = cell + (*cell == '-' || *cell == '+'), *comma = at + strspn(at, digits);
+    const char *at = cell + (*cell == '-' || *cell == '+'), *comma = at + strspn(at, digits);
     const size_t length = *comma == ',' ? strspn(comma + 1, digits) : 0;
     if (length == 0) return NULL;
     at = comma + 1 + length;
@@ -130,8 +130,6 @@ static ikt_status split(ikt_csv_records *r, char *at) {
         }
         last = *at == '\0';
         *end = '\0';
-        char *comma = r->how.has_commas ? ikt_csv_comma(cell) : NULL;
-        if (comma) *comma = '.';
         IKT_TRY(ikt_csv_add_cell(r, cell));
     }
     return IKT_OK;
@@ -161,6 +159,10 @@ static ikt_status split_vector(ikt_csv_records *r, char *text) {
         if (*at == '\n' || *at == '\r') *at = ' ';
     while (end > text && is_blank(end[-1]))
         *--end = '\0';
+    if (r->how.delimiter == ',' && end > text && end[-1] == ',')
+        return ikt_fail(r->lines.ctx, IKT_ERR_DATA,
+                        "%s, vector %lld: a comma is too many, behind the last number",
+                        r->lines.path, (long long)ikt_csv_line(r));
     return split(r, text);
 }
 

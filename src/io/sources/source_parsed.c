@@ -159,10 +159,13 @@ static ikt_status csv_take(ikt_source *source, const char *path, int64_t rows,
     parsed_self *self = source->self;
     IKT_TRY(keep_path(source, path));
     IKT_TRY(ikt_csv_file_open(ctx, self->path, columns, rows, &self->csv));
+    const char *unread = self->csv.columns.unread;
     if (self->csv.columns.numbers == 0)
         return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s is not an HDF5 file, and read as CSV text it has no column of numbers",
-                        path);
+                        "%s is not an HDF5 file, and read as CSV text it has no column of numbers"
+                        "%s%s",
+                        path, *unread ? ": " : "", unread);
+    if (*unread && ikt_rank(ctx) == 0) ikt_warn(ctx, "%s: %s", path, unread);
     source->n_file = self->csv.n_file;
     source->d = self->csv.columns.numbers;
     source->type = source->stored = IKT_TYPE_F64;
