@@ -17,9 +17,8 @@
 #include "linalg/pca.h"
 
 enum {
-    GROUP = IKT_TILE_ROWS,       /* rows that a thread maps at a time */
-    SPARSE_REDUCED_MOST = 16384, /* columns of sparse rows that principal components are found of */
-    U8_COLUMNS_MOST = 1 << 23    /* whose absolute differences, below 2^8 each, add up below 2^31 */
+    GROUP = IKT_TILE_ROWS,    /* rows that a thread maps at a time */
+    U8_COLUMNS_MOST = 1 << 23 /* whose absolute differences, below 2^8 each, add up below 2^31 */
 };
 
 /* Squared length of a sparse row that others' map may lead to, at most: distances between two such
@@ -301,28 +300,6 @@ static ikt_status prepare_pairs(ikt_dataset *d, const ikt_preprocess_settings *s
     d->pairs.is_indefinite = is_kernel && settings->is_indefinite;
     if (d->pairs.is_indefinite) return IKT_OK;
     return ikt_pairwise_check(d->ctx, &d->pairs);
-}
-
-ikt_status ikt_preprocess_check(ikt_context *ctx, const ikt_preprocess_settings *settings,
-                                const char *name, int64_t d, bool is_sparse) {
-    const long long components = (long long)settings->pca, columns = (long long)d;
-    if (components > columns)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
-                        "components, or 0 to keep all columns",
-                        components, name, columns);
-    if (components > 0 && is_sparse && d > SPARSE_REDUCED_MOST)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "preprocess.pca = %lld takes the sparse rows of %s as dense ones, which is "
-                        "possible up to %d columns, and they have %lld: set preprocess.pca=0, "
-                        "the Isolation kernel takes sparse rows as they are",
-                        components, name, SPARSE_REDUCED_MOST, columns);
-    if (settings->metric != IKT_METRIC_CORRELATION || !is_sparse || components > 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "preprocess.metric = correlation takes its mean from every row, which would "
-                    "fill the zeros of the sparse rows of %s; take preprocess.metric=cosine, or "
-                    "reduce them by preprocess.pca",
-                    name);
 }
 
 static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *settings) {

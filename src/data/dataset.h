@@ -33,12 +33,6 @@ typedef struct ikt_dataset ikt_dataset;
 ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
                               const ikt_preprocess_settings *settings, ikt_dataset **out);
 
-/* LOCAL. Refuses components, or a metric, that rows do not have.
- *   name   of the rows, which have d columns
- * Errors: IKT_ERR_USAGE. */
-ikt_status ikt_preprocess_check(ikt_context *ctx, const ikt_preprocess_settings *settings,
-                                const char *name, int64_t d, bool is_sparse);
-
 /* What a data set does to its rows. Lent by whoever owns the parts. */
 typedef struct {
     ikt_normaliser normaliser;

@@ -13,7 +13,10 @@
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
 
-enum { PCA_ROWS = 1 << 20 /* that principal components are found of at most, with auto */ };
+enum {
+    PCA_ROWS = 1 << 20,         /* that principal components are found of at most, with auto */
+    SPARSE_REDUCED_MOST = 16384 /* columns of sparse rows that they are found of */
+};
 
 static const ikt_key keys[] = {
     {.name = "normalise",
@@ -129,6 +132,28 @@ ikt_normalise ikt_normalise_of(const ikt_preprocess_settings *settings) {
         settings->metric == IKT_METRIC_COSINE || settings->metric == IKT_METRIC_CORRELATION;
     const bool is_open = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
     return is_of_rows && is_open ? IKT_NORMALISE_UNIT : mode;
+}
+
+ikt_status ikt_preprocess_check(ikt_context *ctx, const ikt_preprocess_settings *settings,
+                                const char *name, int64_t d, bool is_sparse) {
+    const long long components = (long long)settings->pca, columns = (long long)d;
+    if (components > columns)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
+                        "components, or 0 to keep all columns",
+                        components, name, columns);
+    if (components > 0 && is_sparse && d > SPARSE_REDUCED_MOST)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "preprocess.pca = %lld takes the sparse rows of %s as dense ones, which is "
+                        "possible up to %d columns, and they have %lld: set preprocess.pca=0, "
+                        "the Isolation kernel takes sparse rows as they are",
+                        components, name, SPARSE_REDUCED_MOST, columns);
+    if (settings->metric != IKT_METRIC_CORRELATION || !is_sparse || components > 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "preprocess.metric = correlation takes its mean from every row, which would "
+                    "fill the zeros of the sparse rows of %s; take preprocess.metric=cosine, or "
+                    "reduce them by preprocess.pca",
+                    name);
 }
 
 void ikt_normaliser_row(const ikt_normaliser *normaliser, ikt_type type, const void *row,

@@ -78,6 +78,12 @@ int64_t ikt_pca_rows(const ikt_preprocess_settings *settings, int64_t n);
  * nothing is said of the columns, none, not even the common offset is taken from them. */
 ikt_normalise ikt_normalise_of(const ikt_preprocess_settings *settings);
 
+/* LOCAL. Refuses components, or a metric, that rows do not have.
+ *   name   of the rows, which have d columns
+ * Errors: IKT_ERR_USAGE. */
+ikt_status ikt_preprocess_check(ikt_context *ctx, const ikt_preprocess_settings *settings,
+                                const char *name, int64_t d, bool is_sparse);
+
 /* The warning of rows without any difference, with their name. */
 #define IKT_ALL_EQUAL "%s: all rows are equal, so that what the map shows is not in the data"
 

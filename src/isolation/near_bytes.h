@@ -35,6 +35,11 @@ typedef struct {
     int64_t vectors;
 } ikt_near_bytes;
 
+/* LOCAL, pure. Whether rows that are no bytes themselves can be made bytes. */
+static inline bool ikt_bytes_suit(bool is_u8, bool is_manhattan, int64_t d) {
+    return !is_u8 && !is_manhattan && d <= IKT_BYTES_COLUMNS;
+}
+
 /* LOCAL, pure. Words of a row of d columns; bytes that `count` centres take. */
 int64_t ikt_near_bytes_words(int64_t d);
 int64_t ikt_near_bytes_size(int64_t count, int64_t d);

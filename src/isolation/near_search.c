@@ -72,18 +72,14 @@ static ikt_status pack_level(const ikt_near_search *n, const uint32_t *drawn, in
     if (drawn) IKT_TRY(ikt_alloc(c->ctx, &index, count, sizeof *index, purpose));
     for (int64_t i = 0; drawn && i < count; i++)
         index[i] = l->near.place[drawn[i]];
-    if (n->bytes)
-        return ikt_near_bytes_create(held, l->rows, index, count, c->d, n->mean, &level->bytes);
+    if (n->form.bytes)
+        return ikt_near_bytes_create(held, l->rows, index, count, c->d, n->form.mean,
+                                     &level->points.bytes);
     void *slab = ikt_claim(held, ikt_centres_bytes(c->kernel, count, c->d), 1);
     IKT_TRY(held->status);
-    ikt_centres_place(c->kernel, count, c->d, slab, &level->points);
-    ikt_centres_fill(c->kernel, &level->points, l->rows, index, NULL);
+    ikt_centres_place(c->kernel, count, c->d, slab, &level->points.plain);
+    ikt_centres_fill(c->kernel, &level->points.plain, l->rows, index, NULL);
     return IKT_OK;
-}
-
-/* Whether rows of float32 can be compared as bytes. */
-static bool can_be_bytes(const ikt_codes_kernel *kernel, int64_t d) {
-    return !kernel->is_u8 && !kernel->is_manhattan && d <= IKT_BYTES_COLUMNS;
 }
 
 /* The centres as bytes, where these choose as floats do; otherwise as the kernel has them. */
@@ -92,24 +88,25 @@ static ikt_status choose_form(ikt_near_search *n, ikt_arrays *held) {
     const ikt_coding *c = l->c;
     ikt_near_level *last = &n->level[IKT_NEAR_LEVELS - 1];
     double share = 1;
-    n->words = ikt_row_words(c->kernel, c->d);
-    last->points = l->centres;
-    if (!can_be_bytes(c->kernel, c->d) || !(l->centres.largest_norm <= largest_safe_norm))
+    const ikt_near_form plain = {
+        .kernel = c->kernel, .d = c->d, .words = ikt_row_words(c->kernel, c->d)};
+    n->form = plain;
+    last->points.plain = l->centres;
+    if (!ikt_bytes_suit(c->kernel->is_u8, c->kernel->is_manhattan, c->d) ||
+        !(l->centres.largest_norm <= largest_safe_norm))
         return IKT_OK;
-    n->bytes = ikt_near_bytes_kernel_for(l->isa);
-    n->mean = ikt_claim(held, c->d, sizeof *n->mean);
+    float *mean = ikt_claim(held, c->d, sizeof *mean);
     IKT_TRY(held->status);
-    find_mean(l, n->mean);
+    find_mean(l, mean);
+    n->form = (ikt_near_form){c->kernel, ikt_near_bytes_kernel_for(l->isa), mean, c->d,
+                              ikt_near_bytes_words(c->d)};
     IKT_TRY(pack_level(n, NULL, l->table.count, held, last));
-    IKT_TRY(ikt_near_trial(l, n->bytes, &last->bytes, n->mean, &share));
+    IKT_TRY(ikt_near_trial(l, &plain, &n->form, &last->points, &share));
     ikt_log_numbers(
         c->ctx, IKT_LOG_DETAIL, IKT_LOG_NUMBERS(IKT_LOG_REAL("differing", share)),
         "codes: near centres are chosen by %s, as bytes would change %.3f %% of the cells",
         share <= missed_most ? "bytes" : "floats", 100 * share);
-    if (share <= missed_most)
-        n->words = last->bytes.words;
-    else
-        n->bytes = NULL;
+    if (share > missed_most) n->form = plain;
     return IKT_OK;
 }
 
@@ -135,7 +132,7 @@ static ikt_status create_spaces(ikt_near_search *n, ikt_arrays *held) {
     const int64_t pairs = PIECE * wanted * IKT_SELECT_CAPACITY;
     n->space = ikt_claim(held, l->c->threads, sizeof *n->space);
     for (ikt_near_space *w = n->space; w && w < n->space + l->c->threads; w++) {
-        w->word = ikt_claim(held, rows * n->words, 4);
+        w->word = ikt_claim(held, rows * n->form.words, 4);
         w->value = ikt_claim(held, PIECE * CHUNK + IKT_LANES, 4);
         w->near = ikt_claim(held, PIECE, sizeof *w->near);
         w->pair = ikt_claim(held, pairs, sizeof *w->pair);
@@ -164,7 +161,8 @@ int64_t ikt_near_search_bytes(const ikt_codes_kernel *kernel, int64_t centres, i
     const int64_t row = 4 * ikt_row_words(kernel, d) + 8 + 2 * 4 * wanted;
     const int64_t piece = CHUNK * 4 + (int64_t)sizeof(ikt_select) +
                           wanted * IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair);
-    return (can_be_bytes(kernel, d) ? ikt_near_bytes_size(centres, d) : 0) +
+    return (ikt_bytes_suit(kernel->is_u8, kernel->is_manhattan, d) ? ikt_near_bytes_size(centres, d)
+                                                                   : 0) +
            ikt_centres_bytes(kernel, groups, d) + ikt_centres_bytes(kernel, cells, d) +
            threads * (rows * row + PIECE * piece + cells * (8 + 4));
 }
@@ -181,22 +179,16 @@ typedef struct {
  *   row   [count] their numbers, counted from rows->first */
 static void offer_set(const ikt_near_search *n, ikt_near_space *w, const ikt_near_level *level,
                       int64_t set, const some_rows *rows, const uint32_t *row, int64_t count) {
-    const ikt_codes_kernel *kernel = n->lists->c->kernel;
-    const int32_t *word = w->word + rows->first * n->words;
+    const int32_t *word = w->word + rows->first * n->form.words;
     for (int64_t from = level->first[set], end = level->first[set + 1], to; from < end; from = to) {
         const int64_t vector = from / IKT_LANES, skipped = from % IKT_LANES;
         to = ikt_smaller((vector + CHUNK_VECTORS) * IKT_LANES, end);
-        const int64_t vectors = ikt_divide_up(to, IKT_LANES);
-        if (n->bytes)
-            n->bytes->score_chosen(word, row, count, &level->bytes, vector, vectors, w->value,
-                                   CHUNK);
-        else
-            kernel->score_chosen(word, row, count, &level->points, vector, vectors, w->value,
-                                 CHUNK);
+        ikt_near_score(&n->form, &level->points, word, row, count, vector,
+                       ikt_divide_up(to, IKT_LANES), w->value, CHUNK);
         for (int64_t i = 0; i < count; i++) {
             const int64_t at = i * CHUNK + skipped;
             ikt_select *kept = &rows->kept[row[i]];
-            if (kernel->is_u8)
+            if (n->form.kernel->is_u8)
                 ikt_select_ints(kept, from, to - from, (const int32_t *)w->value + at);
             else
                 ikt_select_floats(kept, -1, from, to - from, (const float *)w->value + at);
@@ -280,10 +272,7 @@ void ikt_near_search_rows(const ikt_near_search *n, ikt_near_space *w, ikt_list_
     const ikt_row_lists *l = n->lists;
     const some_rows rows = {0, count, s->kept};
     s->x = x;
-    if (n->bytes)
-        ikt_near_bytes_rows(x, count, l->c->d, n->mean, w->word);
-    else
-        ikt_row_words_write(l->c->kernel, x, count, l->c->d, w->word);
+    ikt_near_rows_write(&n->form, x, count, w->word);
     for (int64_t r = 0; r < count; r++) {
         w->sets[r] = 1;
         w->set[r * n->wanted_most] = 0;

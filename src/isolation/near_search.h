@@ -13,15 +13,14 @@
 #define IKT_ISOLATION_NEAR_SEARCH_H
 
 #include "base/select.h"
-#include "isolation/near_bytes.h"
+#include "isolation/near_form.h"
 #include "isolation/row_lists.h"
 
 enum { IKT_NEAR_LEVELS = 3 };
 
 /* Points that stand set by set. */
 typedef struct {
-    ikt_centres points;   /* as the kernel of the codes compares them, */
-    ikt_near_bytes bytes; /* or rows of float32 made bytes */
+    ikt_near_points points;
     const int64_t *first; /* [sets + 1] first point of each set */
     int64_t sets;
     int64_t wanted; /* sets that a row is compared with */
@@ -42,10 +41,8 @@ typedef struct {
 
 typedef struct {
     const ikt_row_lists *lists;
-    const ikt_near_bytes_kernel *bytes; /* NULL: the kernel of the codes compares */
-    float *mean;                        /* [d] of the centres */
-    int64_t words;                      /* of a row */
-    int64_t root[2];                    /* all groups are one set */
+    ikt_near_form form;
+    int64_t root[2]; /* all groups are one set */
     ikt_near_level level[IKT_NEAR_LEVELS];
     int64_t wanted_most;   /* sets of any level that a row is compared with */
     ikt_near_space *space; /* [threads] */

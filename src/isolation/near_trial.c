@@ -25,9 +25,8 @@ typedef struct {
 
 typedef struct {
     const ikt_row_lists *lists;
-    const ikt_near_bytes_kernel *kernel;
-    const ikt_near_bytes *bytes;
-    const float *mean;
+    const ikt_near_form *form[2]; /* plain, and bytes */
+    ikt_near_points points[2];
 } trial;
 
 /* The place of the centre with that number among those that are tried. */
@@ -40,14 +39,11 @@ static int64_t place_of(const trial *t, int64_t tried) {
 static void find_nearest(const trial *t, trial_space *w, const float *x, int64_t from,
                          bool by_bytes) {
     const ikt_row_lists *l = t->lists;
-    const ikt_codes_kernel *kernel = l->c->kernel;
-    const int64_t vectors = l->centres.vectors, d = l->c->d;
+    const ikt_near_form *form = t->form[by_bytes];
+    const int64_t vectors = l->centres.vectors;
     ikt_select *kept = w->kept[by_bytes];
     uint32_t row[TOGETHER];
-    if (by_bytes)
-        ikt_near_bytes_rows(x, TOGETHER, d, t->mean, w->word);
-    else
-        ikt_row_words_write(kernel, x, TOGETHER, d, w->word);
+    ikt_near_rows_write(form, x, TOGETHER, w->word);
     for (int64_t i = 0; i < TOGETHER; i++) {
         row[i] = (uint32_t)i;
         ikt_select_begin(&kept[i], l->isa, l->length,
@@ -57,10 +53,7 @@ static void find_nearest(const trial *t, trial_space *w, const float *x, int64_t
         const int64_t first = v * IKT_LANES;
         end = ikt_smaller(v + CHUNK_VECTORS, vectors);
         const int64_t offered = ikt_smaller(end * IKT_LANES, l->table.count) - first;
-        if (by_bytes)
-            t->kernel->score_chosen(w->word, row, TOGETHER, t->bytes, v, end, w->value, CHUNK);
-        else
-            kernel->score_chosen(w->word, row, TOGETHER, &l->centres, v, end, w->value, CHUNK);
+        ikt_near_score(form, &t->points[by_bytes], w->word, row, TOGETHER, v, end, w->value, CHUNK);
         for (int64_t i = 0; i < TOGETHER; i++)
             ikt_select_floats(&kept[i], place_of(t, from + i), first, offered,
                               w->value + i * CHUNK);
@@ -89,7 +82,7 @@ static double missed_share(ikt_select *all, const ikt_select *some, double q) {
 static ikt_status create(const trial *t, ikt_arrays *held, float **x, trial_space **space) {
     const ikt_coding *c = t->lists->c;
     const int64_t d = c->d;
-    const int64_t words = ikt_larger(ikt_row_words(c->kernel, d), t->bytes->words);
+    const int64_t words = ikt_larger(t->form[0]->words, t->form[1]->words);
     const int64_t pairs = TOGETHER * IKT_SELECT_CAPACITY * t->lists->length;
     *x = ikt_claim(held, TRIED * d, sizeof **x);
     *space = ikt_claim(held, c->threads, sizeof **space);
@@ -106,9 +99,10 @@ static ikt_status create(const trial *t, ikt_arrays *held, float **x, trial_spac
     return IKT_OK;
 }
 
-ikt_status ikt_near_trial(const ikt_row_lists *lists, const ikt_near_bytes_kernel *kernel,
-                          const ikt_near_bytes *bytes, const float *mean, double *share) {
-    const trial t = {lists, kernel, bytes, mean};
+ikt_status ikt_near_trial(const ikt_row_lists *lists, const ikt_near_form *plain,
+                          const ikt_near_form *bytes, const ikt_near_points *points,
+                          double *share) {
+    const trial t = {lists, {plain, bytes}, {{.plain = lists->centres}, *points}};
     const ikt_coding *c = lists->c;
     const double q = fmin(1, (double)c->model->spec.psi / (double)lists->table.count);
     double missed[TRIED];

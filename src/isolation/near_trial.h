@@ -8,16 +8,17 @@
 #ifndef IKT_ISOLATION_NEAR_TRIAL_H
 #define IKT_ISOLATION_NEAR_TRIAL_H
 
-#include "isolation/near_bytes.h"
+#include "isolation/near_form.h"
 #include "isolation/row_lists.h"
 
 /* LOCAL. The same on every rank.
  *   lists   whose centres stand by place
- *   bytes   the centres as bytes, less `mean` [d]
+ *   plain   the form of lists->centres
+ *   bytes   that of `points`, the same centres
  *   share   receives the share of cells that would be others
  * Errors: IKT_ERR_RESOURCE. Cost: two values for each pair of a centre and one of 120, on every
  * rank, by at most fifteen threads. */
-ikt_status ikt_near_trial(const ikt_row_lists *lists, const ikt_near_bytes_kernel *kernel,
-                          const ikt_near_bytes *bytes, const float *mean, double *share);
+ikt_status ikt_near_trial(const ikt_row_lists *lists, const ikt_near_form *plain,
+                          const ikt_near_form *bytes, const ikt_near_points *points, double *share);
 
 #endif

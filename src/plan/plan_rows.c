@@ -4,6 +4,7 @@
 #include "base/sort.h"
 #include "cells/cells.h"
 #include "graph/transpose.h"
+#include "isolation/near_bytes.h"
 #include "isolation/tree.h"
 #include "linalg/blocks.h"
 #include "linalg/covariance_leading.h"
@@ -103,7 +104,8 @@ static void plan_codes(const ikt_task *t) {
     const ikt_stage codes = IKT_STAGE_CODES;
     const bool is_sparse = w->rows.is_sparse, is_manhattan = w->rows.is_manhattan;
     enum { TREES, SHARED, BYTES, MADE_BYTES, REALS } by = w->is_u8 ? BYTES : REALS;
-    if (by == REALS && w->model.candidates > 0 && !is_manhattan) by = MADE_BYTES;
+    if (w->model.candidates > 0 && ikt_bytes_suit(w->is_u8, is_manhattan, w->rows.d))
+        by = MADE_BYTES;
     if (is_sparse) by = SHARED;
     if (w->is_forest) by = TREES;
     const double psi = (double)w->psi, partitionings = (double)w->t;

@@ -11,6 +11,7 @@
 #include "config/value.h"
 #include "io/formats/reader.h"
 #include "isolation/centre_table.h"
+#include "isolation/near_bytes.h"
 #include "isolation/settings.h"
 
 #define ROW(section, ...) IKT_KEY_OF(ikt_##section##_settings, __VA_ARGS__)
@@ -413,8 +414,8 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
     if (rule == IKT_PSI_INDEXED && centres == 0) /* their index would be too large */
         IKT_TRY(size_model(ctx, settings, n, IKT_PSI_COARSE, rows, out, &centres));
     if (centres > 0 && !rows->is_sparse && !rows->is_pairs && !is_dense)
-        out->candidates = ikt_isolation_candidates(isolation, centres, rows->d,
-                                                   !rows->is_u8 && !rows->is_manhattan);
+        out->candidates = ikt_isolation_candidates(
+            isolation, centres, rows->d, ikt_bytes_suit(rows->is_u8, rows->is_manhattan, rows->d));
     if (!is_near) {
         if (out->pool >= drawn) out->pool = 0;
         return IKT_OK;

@@ -6,6 +6,7 @@
 
 #include "base/arrays.h"
 #include "dist/shuffle.h"
+#include "isolation/near_bytes.h"
 
 static const char purpose[] = "model";
 
@@ -177,7 +178,8 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
     ikt_dataset_take_model(*out, &centre_rows, &centres);
     const ikt_codes_rows rows = ikt_codes_rows_of(*out);
     if (!rows.is_sparse)
-        m->model->spec.candidates = ikt_isolation_candidates(
-            &m->settings.isolation, m->shape.centres, rows.d, !rows.is_u8 && !rows.is_manhattan);
+        m->model->spec.candidates =
+            ikt_isolation_candidates(&m->settings.isolation, m->shape.centres, rows.d,
+                                     ikt_bytes_suit(rows.is_u8, rows.is_manhattan, rows.d));
     return IKT_OK;
 }

@@ -202,7 +202,7 @@ static void check_trial(ikt_context *ctx, bool is_ring, int64_t d, double *found
     IKT_ARRAYS(held, ctx, "test");
     ikt_row_lists lists = {
         .c = &c, .isa = ikt_cpu_isa(), .length = LENGTH, .table = {.count = POINTS}};
-    ikt_near_bytes bytes;
+    ikt_near_points points = {.plain = {0}};
     float *rows = ikt_claim(&held, POINTS * d, sizeof *rows);
     float *mean = ikt_claim(&held, d, sizeof *mean);
     int64_t *index = ikt_claim(&held, POINTS, sizeof *index);
@@ -219,9 +219,12 @@ static void check_trial(ikt_context *ctx, bool is_ring, int64_t d, double *found
     ikt_centres_place(kernel, POINTS, d, slab, &lists.centres);
     ikt_centres_fill(kernel, &lists.centres, rows, index, NULL);
     lists.rows = rows;
-    assert_int_equal(ikt_near_bytes_create(&held, rows, index, POINTS, d, mean, &bytes), IKT_OK);
-    assert_int_equal(
-        ikt_near_trial(&lists, ikt_near_bytes_kernel_for(lists.isa), &bytes, mean, found), IKT_OK);
+    assert_int_equal(ikt_near_bytes_create(&held, rows, index, POINTS, d, mean, &points.bytes),
+                     IKT_OK);
+    const ikt_near_form plain = {kernel, NULL, NULL, d, ikt_row_words(kernel, d)};
+    const ikt_near_form bytes = {kernel, ikt_near_bytes_kernel_for(lists.isa), mean, d,
+                                 points.bytes.words};
+    assert_int_equal(ikt_near_trial(&lists, &plain, &bytes, &points, found), IKT_OK);
     *expected = share_of(&(example){.d = d, .rows = rows, .mean = mean});
 }
 
