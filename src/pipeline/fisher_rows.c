@@ -181,11 +181,11 @@ static ikt_status check_classes(ikt_context *ctx, const ikt_fisher_settings *set
     }
     const int64_t m = ikt_fisher_support(settings, c->trained);
     if (m > c->trained)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
+        return ikt_fail(ctx, IKT_ERR_DATA,
                         "fisher.support = %lld, but only %lld rows have a label that may be used",
                         (long long)m, (long long)c->trained);
     if (settings->support != IKT_AUTO_INT && m < 2 * c->classes)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
+        return ikt_fail(ctx, IKT_ERR_DATA,
                         "fisher.support = %lld, but %d classes need two rows each: at least %d",
                         (long long)m, c->classes, 2 * c->classes);
     return IKT_OK;

@@ -36,6 +36,8 @@ wait $first || { cat first.txt; fail "a run whose name another wanted"; }
 
 # Killed while it writes, on one rank and on two; the next run finds what is left.
 unfinished() { ls -- "$1".part-* >/dev/null 2>&1; }
+is_alive() { grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; }
+all_ended() { for pid; do is_alive "$pid" && return 1; done; return 0; }
 make() { "$@" generate gaussian-mixture "$file" --points 400000 --dimensions 20 >out.txt 2>err.txt; }
 killed=0
 for ranks in 1 2; do
@@ -45,6 +47,8 @@ for ranks in 1 2; do
     mapfile -t pids < <(grep -lzx "$file" /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3)
     [ ${#pids[@]} -eq 0 ] || kill -KILL "${pids[@]}" 2>/dev/null
     wait $! 2>/dev/null
+    # The launcher is gone before its ranks are, whose locks hold until they have ended.
+    wait_until 60 all_ended "${pids[@]}" || fail "a process that was killed does not end"
     unfinished $file || continue
     killed=$((killed + 1))
     touch "$file.part-$machine-0badcafe.data.0" # of Open MPI

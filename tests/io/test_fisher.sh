@@ -254,8 +254,8 @@ sentences() {
     refused $usage 'fisher.sigma = nan is neither' fisher.sigma=nan
     refused $usage 'fisher.points = 4' fisher.rule=outer fisher.points=4
     refused $usage 'fisher.points' fisher.points=-1
-    refused $usage 'fisher.support = 300, but only 283 rows' fisher.support=300
-    refused $usage '3 classes need two rows each: at least 6' fisher.support=5
+    refused $data 'fisher.support = 300, but only 283 rows' fisher.support=300
+    refused $data '3 classes need two rows each: at least 6' fisher.support=5
     refused $usage 'leave affinity.support at sparse' affinity.support=dense
     refused $usage 'kernel.kind = isolation does not go with it' output.model=model.h5 kernel.kind=isolation isolation.psi=8
     refused $usage 'output.model does not go with layout.objective = sne' output.model=model.h5 layout.objective=sne

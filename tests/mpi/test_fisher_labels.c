@@ -167,7 +167,7 @@ static void what_no_model_can_be_made_of_is_refused(void **state) {
     for (int64_t i = 0; i < m.rows.count; i++)
         m.labels[i] = label_of(m.rows.first + i, N, MIXED);
     set(ctx, &m.settings, "fisher.support=229");
-    expect_refusal(ctx, &m, IKT_ERR_USAGE, "fisher.support = 229, but only");
+    expect_refusal(ctx, &m, IKT_ERR_DATA, "fisher.support = 229, but only");
     set(ctx, &m.settings, "fisher.support=7");
     expect_refusal(ctx, &m, IKT_ERR_USAGE, "at least 8");
     unmake(&m);

@@ -25,7 +25,8 @@ METHODS = ["layout.objective", "affinity.kind", "affinity.support", "preprocess.
 # What only the values of the data tell, in the course of a run: none of it is about settings alone.
 OF_VALUES = re.compile(r"^at iteration|accuracy of the grid|the similarity is no finite number|"
                        r"positions stopped being finite|connected component|suggest no number of clusters|"
-                       r"is no finite number|has no similarity|eigenvalues are positive|is equal to|there is one of label")
+                       r"is no finite number|has no similarity|eigenvalues are positive|is equal to|there is one of label|"
+                       r"classes need two rows each|rows have a label that may be used")
 LEFT_OUT = re.compile(r"^(input\.|output\.(file|overwrite)|run\.(checkpoint$|log|threads|preset)|"
                       r"preprocess\.matrix)")
 
