@@ -68,17 +68,14 @@ static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t steps = ikt_stream_steps(ctx, own.count, CHUNK);
     ikt_pyramid *pyramid IKT_AT_END(ikt_pyramid_destroy) = NULL;
-    IKT_TRY(ikt_agree(
-        ctx, ikt_pyramid_create(ctx, cells->metric, cells->packed, cells->count, d, &pyramid)));
+    IKT_TRY(ikt_agree(ctx, ikt_pyramid_create(ctx, cells, &pyramid)));
     IKT_ARRAYS(held, ctx, "cells");
     float *x = ikt_claim(&held, CHUNK * d, sizeof *x);
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, CHUNK, step);
         IKT_TRY(ikt_dataset_read(data, at.first, at.count, x));
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < at.count; i++)
-            cell[at.first - own.first + i] = (uint32_t)ikt_pyramid_find(pyramid, x + i * d);
+        ikt_pyramid_find(pyramid, x, at.count, cell + at.first - own.first);
     }
     return IKT_OK;
 }

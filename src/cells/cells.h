@@ -85,21 +85,19 @@ static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
 ikt_status ikt_locality_order(ikt_context *ctx, const float *x, const ikt_sparse *rows,
                               int64_t count, int64_t d, uint32_t *order);
 
-/* A near centre of any row, found from the top of a pyramid of means (locality.c): a function of
+/* A near centre of any row, found from the top of a pyramid of means (pyramid.c): a function of
  * row and centres alone; ties go to the lower centre. */
 typedef struct ikt_pyramid ikt_pyramid;
 
-/* LOCAL.
- *   centre   [count * d] in their order, packed by ikt_pack_rows; borrowed
- *   out      owned by the caller; NULL on failure
- * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_metric *metric, const float *centre,
-                              int64_t count, int64_t d, ikt_pyramid **out);
+/* LOCAL. Errors: IKT_ERR_RESOURCE.
+ *   cells   whose dense centres, in their order, it is made of; borrowed
+ *   out     owned by the caller; NULL on failure */
+ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_cells *cells, ikt_pyramid **out);
 /* LOCAL. Accepts NULL. */
 void ikt_pyramid_destroy(ikt_pyramid **pyramid);
 
-/* LOCAL, called from several threads. The number of a centre near to row [d]. */
-int64_t ikt_pyramid_find(const ikt_pyramid *pyramid, const float *row);
+/* LOCAL, by all threads. The number of a centre near to each of the rows x [count * d]. */
+void ikt_pyramid_find(const ikt_pyramid *pyramid, const float *x, int64_t count, uint32_t *found);
 
 /* LOCAL, pure. Centres and means that a row is compared with, at most. */
 int64_t ikt_pyramid_compared(int64_t count);

@@ -1,47 +1,19 @@
-/* What the kernels of bytes and of float32 have in common: register blocks of rows and vectors of
- * centres, in panels; and the values of rows that are chosen one by one.
- *
- * Method of the latter: the registers hold the sums of some rows and vectors of centres, as in the
- * other passes, but the rows are read from wherever they stand side by side. Advantage: rows that
- * want the same centres need not be brought together first. Disadvantage: one register more for
- * each row's address. */
+/* What the kernels of bytes and of float32 have in common, beside the values of chosen rows
+ * (metric/chosen_rows.h): vectors of centres, in panels, against all rows of a tile. */
 #ifndef IKT_ISOLATION_CODES_BLOCK_H
 #define IKT_ISOLATION_CODES_BLOCK_H
 
 #include "base/lanes.h"
 #include "isolation/codes_kernel.h"
+#include "metric/chosen_rows.h"
 
 /* The title of a kernel for reports: its type of data and its instruction set. */
 #define KERNEL_NAME(type)         KERNEL_NAME_ON(type, IKT_ISA)
 #define KERNEL_NAME_ON(type, isa) type " " KERNEL_TEXT(isa)
 #define KERNEL_TEXT(isa)          #isa
 
-/* Register blocks. AVX-512: 24 sums, three centre vectors and a broadcast row fit 32 registers, and
- * a step loads 11 operands for 24 multiply-adds: the two multipliers are the limit, not the loads.
- * AVX2: twelve sums, two halves of a centre vector and a broadcast row are 15 of 16 registers. */
-enum {
-    BLOCK_ROWS = LANE_WIDTH == 16  ? 8
-                 : LANE_WIDTH == 8 ? 6
-                                   : 2,
-    BLOCK_VECTORS = LANE_WIDTH == 16 ? 3 : 1
-};
-
-_Static_assert(IKT_KERNEL_ROWS % BLOCK_ROWS == 0, "arrays are made for whole groups of rows");
-
 /* What the lanes of a row have seen: least value, vector of the least, second least (float32). */
 enum { BEST = 0, VECTOR = LANES, SECOND = 2 * LANES, U8_SEEN = 2 * LANES, F32_SEEN = 3 * LANES };
-
-/* What is added up over the dimensions. */
-typedef enum { PRODUCTS, SQUARES, GAPS } form;
-
-/* Vectors of the next panel when `left` are left: as many as fit, but 2 + 2 rather than 3 + 1. */
-static inline int panel_vectors(int64_t left) {
-    if (BLOCK_VECTORS == 3 && left == 4) return 2;
-    return left < BLOCK_VECTORS ? (int)left : BLOCK_VECTORS;
-}
-
-/* Unrolled, or the sums would have addresses and live in memory. */
-#define EACH_ROW(r) LANES_UNROLL for (int r = 0; r < BLOCK_ROWS; r++)
 
 /* Vectors first .. end - 1 of the centres against all rows, by panels of constant widths; values of
  * the first go to out[row * stride], where they go anywhere. */
@@ -79,34 +51,5 @@ LANES_INLINE int64_t lowest_centre(uint32_t mask, const int32_t *number) {
     }
     return lowest;
 }
-
-/* Where the rows of a group begin; the last chosen one fills the group up. */
-LANES_INLINE void find_chosen(const int32_t *x[BLOCK_ROWS], const void *word, int64_t words,
-                              const uint32_t *row, int64_t left) {
-    for (int64_t r = 0; r < BLOCK_ROWS; r++)
-        x[r] = (const int32_t *)word + (int64_t)row[r < left ? r : left - 1] * words;
-}
-
-/* The score_chosen of one type of rows and `points`: panel after panel of centres, so that a panel
- * is in the first-level cache for all rows. */
-#define SCORE_CHOSEN(name, points, score_group, element, of)                                       \
-    static void name(const void *word, const uint32_t *row, int64_t count, const points *centres,  \
-                     int64_t first, int64_t end, void *out, int64_t stride) {                      \
-        for (int64_t number = first, left = end - first; left > 0; left = end - number) {          \
-            const int vectors = panel_vectors(left);                                               \
-            element *to = (element *)out + (number - first) * LANES;                               \
-            for (int64_t r = 0; r < count; r += BLOCK_ROWS, to += BLOCK_ROWS * stride) {           \
-                const int32_t *x[BLOCK_ROWS];                                                      \
-                find_chosen(x, word, centres->words, row + r, count - r);                          \
-                if (vectors == 1)                                                                  \
-                    score_group(x, centres, number, 1, of, to, stride);                            \
-                else if (vectors == 2)                                                             \
-                    score_group(x, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, of, to, stride);    \
-                else                                                                               \
-                    score_group(x, centres, number, BLOCK_VECTORS, of, to, stride);                \
-            }                                                                                      \
-            number += vectors;                                                                     \
-        }                                                                                          \
-    }
 
 #endif

@@ -30,10 +30,10 @@
 #include "base/arrays.h"
 #include "base/cpu.h"
 #include "base/status.h"
+#include "metric/near_bytes.h"
 
 enum {
     IKT_LANES = 16,
-    IKT_KERNEL_ROWS = 24,    /* a multiple of the rows that any kernel takes at a time */
     IKT_SEEN_WORDS = 48,     /* words of what the lanes of a row have seen, at most */
     IKT_ROW_TILE_MOST = 480, /* rows of a tile, at most */
     /* Largest number of columns for which the uint8 score |c|^2 - 2 x.(c - 128) fits an int32:

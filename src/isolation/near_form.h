@@ -4,7 +4,7 @@
 #define IKT_ISOLATION_NEAR_FORM_H
 
 #include "isolation/codes_kernel.h"
-#include "isolation/near_bytes.h"
+#include "metric/near_bytes.h"
 
 typedef struct {
     const ikt_codes_kernel *kernel;

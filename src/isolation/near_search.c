@@ -14,8 +14,7 @@ enum {
                         times as many: what it has found tells which points are worth keeping */
     CELL_SHARE = 4,  /* a row is compared with the cells of near groups: one in so many of all, */
     CELLS_LEAST = 4096, /* at least this many, */
-    CELL_FACTOR = 4,    /* and so many times as many as it wants */
-    MEAN_COLUMNS = 64   /* whose means are found together */
+    CELL_FACTOR = 4     /* and so many times as many as it wants */
 };
 
 /* Share of the cells that bytes may change, where a trial says how many they would. */
@@ -45,22 +44,6 @@ int64_t ikt_near_compared(int64_t centres, int64_t candidates) {
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
-
-/* The mean of the centres, column by column. */
-static void find_mean(const ikt_row_lists *l, float *mean) {
-    const int64_t d = l->c->d, count = l->table.count;
-#pragma omp parallel for schedule(static) num_threads(l->c->threads)
-    for (int64_t from = 0; from < d; from += MEAN_COLUMNS) {
-        const int64_t columns = ikt_smaller(d - from, MEAN_COLUMNS);
-        const float *x = (const float *)l->rows + from;
-        double sum[MEAN_COLUMNS] = {0};
-        for (int64_t q = 0; q < count; q++, x += d)
-            for (int64_t k = 0; k < columns; k++)
-                sum[k] += (double)x[k];
-        for (int64_t k = 0; k < columns; k++)
-            mean[from + k] = (float)(sum[k] / (double)count);
-    }
-}
 
 /* Packs points as a level.
  *   drawn   [count] numbers of the centres that they are drawn as; NULL: all, by place */
@@ -97,7 +80,7 @@ static ikt_status choose_form(ikt_near_search *n, ikt_arrays *held) {
         return IKT_OK;
     float *mean = ikt_claim(held, c->d, sizeof *mean);
     IKT_TRY(held->status);
-    find_mean(l, mean);
+    ikt_near_bytes_mean(c->ctx, l->rows, l->table.count, c->d, mean);
     n->form = (ikt_near_form){c->kernel, ikt_near_bytes_kernel_for(l->isa), mean, c->d,
                               ikt_near_bytes_words(c->d)};
     IKT_TRY(pack_level(n, NULL, l->table.count, held, last));

@@ -4,7 +4,7 @@
 #include "base/sort.h"
 #include "cells/cells.h"
 #include "graph/transpose.h"
-#include "isolation/near_bytes.h"
+#include "metric/near_bytes.h"
 #include "isolation/tree.h"
 #include "linalg/blocks.h"
 #include "linalg/covariance_leading.h"

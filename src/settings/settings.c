@@ -11,7 +11,7 @@
 #include "config/value.h"
 #include "io/formats/reader.h"
 #include "isolation/centre_table.h"
-#include "isolation/near_bytes.h"
+#include "metric/near_bytes.h"
 #include "isolation/settings.h"
 
 #define ROW(section, ...) IKT_KEY_OF(ikt_##section##_settings, __VA_ARGS__)

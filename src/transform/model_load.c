@@ -6,7 +6,7 @@
 
 #include "base/arrays.h"
 #include "dist/shuffle.h"
-#include "isolation/near_bytes.h"
+#include "metric/near_bytes.h"
 
 static const char purpose[] = "model";
 

@@ -1,16 +1,17 @@
-/* Rows and centres as bytes, for choosing which centres are near a row.
+/* Rows and centres as bytes, for choosing which centres are near a row: those of codes, and those
+ * of cells.
  *
  * Method: less the mean of the centres, a row is a step of its own times whole numbers, from -63 to
  * 63, and a centre from -127 to 127. |c|^2/2 - x.c then is half the squared length of the centre
  * less both steps times a sum of products of bytes, which is exact: the same bits on every
  * instruction set. Advantage: a quarter of the memory that is read, and up to four times the
  * multiply-adds an instruction. Disadvantage: values are off by what rounding to bytes takes away,
- * more where several columns are far larger than the others; so they only choose which centres are
- * looked at by the distance itself, and only where a trial among all centres shows that they choose
- * as floats do (near_trial.h). Cells and groups of centres are chosen in the same form.
+ * more where several columns are far larger than the others; so they only choose what is looked at,
+ * and only where a trial among all centres shows that they choose about as floats do
+ * (isolation/near_trial.h, cells/pyramid.c).
  */
-#ifndef IKT_ISOLATION_NEAR_BYTES_H
-#define IKT_ISOLATION_NEAR_BYTES_H
+#ifndef IKT_METRIC_NEAR_BYTES_H
+#define IKT_METRIC_NEAR_BYTES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +23,8 @@ enum {
     IKT_BYTES_ROW = 63,          /* steps of a row, */
     IKT_BYTES_CENTRE = 127,      /* and of a centre, at most */
     IKT_BYTES_COLUMNS = 1 << 17, /* at most: sums of products fit 31 bits */
-    IKT_BYTES_HEAD = 3           /* words before the bytes of a vector of centres */
+    IKT_BYTES_HEAD = 3,          /* words before the bytes of a vector of centres */
+    IKT_KERNEL_ROWS = 24         /* a multiple of the rows that any kernel takes at a time */
 };
 
 /* Centres sixteen to a vector, one a lane: half the squared length (infinite in lanes without a
@@ -43,6 +45,11 @@ static inline bool ikt_bytes_suit(bool is_u8, bool is_manhattan, int64_t d) {
 /* LOCAL, pure. Words of a row of d columns; bytes that `count` centres take. */
 int64_t ikt_near_bytes_words(int64_t d);
 int64_t ikt_near_bytes_size(int64_t count, int64_t d);
+
+/* LOCAL. The mean of rows [count * d], by all threads.
+ *   mean   [d], receives it */
+void ikt_near_bytes_mean(ikt_context *ctx, const float *rows, int64_t count, int64_t d,
+                         float *mean);
 
 /* LOCAL. Makes centres, by all threads: number j is the row index[j] of `rows`. Errors:
  * IKT_ERR_RESOURCE.

@@ -1,8 +1,8 @@
-/* Values of rows and centres as bytes. See near_bytes.h, codes_block.h. */
-#include "isolation/near_bytes.h"
+/* Values of rows and centres as bytes. See near_bytes.h, chosen_rows.h. */
+#include "metric/near_bytes.h"
 
 #include "base/lanes_bytes.h"
-#include "isolation/codes_block.h"
+#include "metric/chosen_rows.h"
 
 LANES_INLINE void bytes_score_group(const int32_t *const x[BLOCK_ROWS],
                                     const ikt_near_bytes *centres, int64_t number,

@@ -1,12 +1,17 @@
 /* Making bytes of rows and centres. See near_bytes.h. */
-#include "isolation/near_bytes.h"
+#include "metric/near_bytes.h"
 
 #include <math.h>
 #include <string.h>
 
 #include <omp.h>
 
-enum { LANES = 16, IN_A_WORD = 4, ROW_MIDDLE = IKT_BYTES_ROW + 1 };
+enum {
+    LANES = 16,
+    IN_A_WORD = 4,
+    ROW_MIDDLE = IKT_BYTES_ROW + 1,
+    MEAN_COLUMNS = 64 /* whose means are found together */
+};
 
 static const float least_range = 1e-30F; /* smaller ones are none */
 static const float most_step = 1e20F;    /* of a row: products of steps stay finite */
@@ -80,6 +85,21 @@ static void write_centre(const float *x, const float *mean, int64_t d, int8_t *b
     memcpy(head, &half, sizeof half);
     memcpy(head + LANES, &size, sizeof size);
     memcpy(head + 2 * LANES, &sum, sizeof sum);
+}
+
+void ikt_near_bytes_mean(ikt_context *ctx, const float *rows, int64_t count, int64_t d,
+                         float *mean) {
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t from = 0; from < d; from += MEAN_COLUMNS) {
+        const int64_t columns = d - from < MEAN_COLUMNS ? d - from : MEAN_COLUMNS;
+        const float *x = rows + from;
+        double sum[MEAN_COLUMNS] = {0};
+        for (int64_t q = 0; q < count; q++, x += d)
+            for (int64_t k = 0; k < columns; k++)
+                sum[k] += (double)x[k];
+        for (int64_t k = 0; k < columns; k++)
+            mean[from + k] = (float)(sum[k] / (double)count);
+    }
 }
 
 ikt_status ikt_near_bytes_create(ikt_arrays *held, const float *rows, const int64_t *index,
