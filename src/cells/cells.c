@@ -61,21 +61,25 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
     return ikt_agree(ctx, st);
 }
 
-/* COLLECTIVE. Reads the own rows and gives each a near cell. */
+/* COLLECTIVE. Gives each own row a near cell. */
 static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                             const ikt_cells *cells, uint32_t *cell) {
+                             const ikt_byte_rows *bytes, const ikt_cells *cells, uint32_t *cell) {
     const int64_t d = cells->d;
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t steps = ikt_stream_steps(ctx, own.count, CHUNK);
     ikt_pyramid *pyramid IKT_AT_END(ikt_pyramid_destroy) = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_pyramid_create(ctx, cells, &pyramid)));
+    IKT_TRY(ikt_agree(ctx, ikt_pyramid_create(ctx, cells, bytes ? bytes->mean : NULL, &pyramid)));
+    if (bytes) {
+        ikt_pyramid_find(pyramid, NULL, bytes->word, own.count, cell);
+        return IKT_OK;
+    }
     IKT_ARRAYS(held, ctx, "cells");
     float *x = ikt_claim(&held, CHUNK * d, sizeof *x);
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, CHUNK, step);
         IKT_TRY(ikt_dataset_read(data, at.first, at.count, x));
-        ikt_pyramid_find(pyramid, x, at.count, cell + at.first - own.first);
+        ikt_pyramid_find(pyramid, x, NULL, at.count, cell + at.first - own.first);
     }
     return IKT_OK;
 }
@@ -103,7 +107,7 @@ ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32
 
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_rows *rows, const uint16_t *cell,
-                            ikt_cells *out, uint32_t *slot) {
+                            const ikt_byte_rows *bytes, ikt_cells *out, uint32_t *slot) {
     ikt_cells made IKT_AT_END(ikt_cells_destroy) = {
         .metric = ikt_metric_of(data), .count = count, .d = ikt_dataset_columns(data)};
     made.is_sparse = cell && ikt_dataset_is_sparse(data);
@@ -114,7 +118,7 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
     made.first = ikt_claim_kept(&held, count + 1, sizeof *made.first);
     IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(load_centres(ctx, data, centre_row, &made, number));
-    if (!cell) IKT_TRY(find_cells(ctx, data, rows, &made, own));
+    if (!cell) IKT_TRY(find_cells(ctx, data, rows, bytes, &made, own));
     for (int64_t i = 0; cell && i < rows->count; i++)
         own[i] = number[cell[i]];
     IKT_TRY(ikt_cells_number(ctx, rows, own, 1, count, made.first, slot));
@@ -130,14 +134,14 @@ void ikt_cells_destroy(ikt_cells *cells) {
 
 ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                           const int64_t *centre_row, int64_t count, const uint16_t *cell,
-                          ikt_cells *cells, ikt_order *order) {
+                          const ikt_byte_rows *bytes, ikt_cells *cells, ikt_order *order) {
     ikt_cells made IKT_AT_END(ikt_cells_destroy) = {0};
     *cells = made;
     IKT_IN_STAGE(ctx, IKT_STAGE_CELLS);
     IKT_ARRAYS(held, ctx, "cells");
     uint32_t *slot = ikt_claim(&held, rows->count, sizeof *slot);
     IKT_TRY(ikt_arrays_agree(&held));
-    IKT_TRY(ikt_cells_create(ctx, data, centre_row, count, rows, cell, &made, slot));
+    IKT_TRY(ikt_cells_create(ctx, data, centre_row, count, rows, cell, bytes, &made, slot));
     IKT_TRY(ikt_order_create(ctx, rows, slot, order));
     return ikt_give(cells, made);
 }

@@ -16,6 +16,7 @@
 #include "dist/order.h"
 #include "dist/rows.h"
 #include "metric/metric.h"
+#include "metric/near_bytes.h"
 
 typedef struct {
     const ikt_metric *metric;    /* by which rows have their nearest cell */
@@ -43,15 +44,16 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool);
 /* COLLECTIVE. Orders the cells and gives every row its slot: by cell, then by row.
  *   data        the rows; the centres' coordinates are read from ikt_dataset_model(data)
  *   centre_row  [count] rows of the centres there, ascending, the same on all ranks
- *   cell        [rows->count] cell of each own row: index into centre_row. Or NULL: the rows are
- *               read, and each gets a near centre (locality.c)
+ *   cell        [rows->count] cell of each own row: index into centre_row. Or NULL: each row gets a
+ *               near centre (pyramid.c)
+ *   bytes       the own rows, where they are held as bytes; NULL: they are read for it
  *   slot        [rows->count], receives the slots
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak.
  * Centres of sparse rows whose cells are given stay sparse; what depends on them has the same bits.
  */
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_rows *rows, const uint16_t *cell,
-                            ikt_cells *out, uint32_t *slot);
+                            const ikt_byte_rows *bytes, ikt_cells *out, uint32_t *slot);
 void ikt_cells_destroy(ikt_cells *cells);
 
 /* COLLECTIVE. Gives rows their slots: by cell, then by row.
@@ -63,11 +65,11 @@ ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32
                             int64_t stride, int64_t count, int64_t *first, uint32_t *slot);
 
 /* COLLECTIVE. Makes the cells, and plans the exchange that brings rows to their slots.
- *   centre_row, count, cell   as in ikt_cells_create
+ *   centre_row, count, cell, bytes   as in ikt_cells_create
  * Errors: IKT_ERR_RESOURCE, those of reading; both are empty then. */
 ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                           const int64_t *centre_row, int64_t count, const uint16_t *cell,
-                          ikt_cells *cells, ikt_order *order);
+                          const ikt_byte_rows *bytes, ikt_cells *cells, ikt_order *order);
 
 /* LOCAL. Cell of a slot. */
 static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
@@ -91,13 +93,18 @@ typedef struct ikt_pyramid ikt_pyramid;
 
 /* LOCAL. Errors: IKT_ERR_RESOURCE.
  *   cells   whose dense centres, in their order, it is made of; borrowed
- *   out     owned by the caller; NULL on failure */
-ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_cells *cells, ikt_pyramid **out);
+ *   mean    [d] that rows have lost which are to be found as bytes; NULL: rows are found as they
+ * are out     owned by the caller; NULL on failure */
+ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_cells *cells, const float *mean,
+                              ikt_pyramid **out);
 /* LOCAL. Accepts NULL. */
 void ikt_pyramid_destroy(ikt_pyramid **pyramid);
 
-/* LOCAL, by all threads. The number of a centre near to each of the rows x [count * d]. */
-void ikt_pyramid_find(const ikt_pyramid *pyramid, const float *x, int64_t count, uint32_t *found);
+/* LOCAL, by all threads. The number of a centre near to each row.
+ *   x   [count * d] rows; NULL for rows as bytes
+ *   word   [count * words] these, otherwise NULL */
+void ikt_pyramid_find(const ikt_pyramid *pyramid, const float *x, const int32_t *word,
+                      int64_t count, uint32_t *found);
 
 /* LOCAL, pure. Centres and means that a row is compared with, at most. */
 int64_t ikt_pyramid_compared(int64_t count);

@@ -33,7 +33,6 @@ enum {
     TOP_MOST = 64,
     GROUPS_MOST = FOLLOWED > TOP_MOST / GROUP ? FOLLOWED : TOP_MOST / GROUP, /* of a level */
     LEVELS_MOST = 8,
-    BYTE_COLUMNS = 257,       /* from so many on, bytes are tried */
     TOGETHER = 512,           /* rows that are brought together, at most, */
     TOGETHER_BYTES = 1 << 19, /* and the memory that they may take: it stays in the cache */
     TRIED = 64,               /* centres that the trial looks for the nearest other one of */
@@ -69,7 +68,7 @@ struct ikt_pyramid {
     const float *packed[LEVELS_MOST]; /* in groups of 16 */
     float *means[LEVELS_MOST];        /* the same, where they belong to the pyramid */
     bool has_bytes;                   /* rows are compared as bytes: */
-    float *mean;                      /* [d] that is taken away */
+    const float *mean;                /* [d] that is taken away */
     ikt_near_bytes bytes[LEVELS_MOST];
     int64_t together;  /* rows */
     byte_space *space; /* [threads] */
@@ -191,7 +190,8 @@ static ikt_status create_spaces(ikt_pyramid *p) {
     return p->held.status;
 }
 
-ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_cells *cells, ikt_pyramid **out) {
+ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_cells *cells, const float *mean,
+                              ikt_pyramid **out) {
     ikt_pyramid *p IKT_AT_END(ikt_pyramid_destroy) = NULL;
     *out = NULL;
     IKT_TRY(ikt_alloc(ctx, &p, 1, sizeof *p, "cells"));
@@ -202,13 +202,17 @@ ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_cells *cells, ikt_pyra
                        .count = {cells->count},
                        .packed = {cells->packed},
                        .held = ikt_arrays_of(ctx, "cells")};
-    const bool is_tried =
-        cells->d >= BYTE_COLUMNS && ikt_bytes_suit(false, p->metric != &ikt_metric_euclidean, p->d);
+    const bool is_tried = !mean && cells->d >= IKT_BYTES_WORTH &&
+                          ikt_bytes_suit(false, p->metric != &ikt_metric_euclidean, p->d);
+    p->mean = mean;
+    p->has_bytes = mean != NULL;
     if (is_tried) {
-        p->mean = ikt_claim(&p->held, p->d, sizeof *p->mean);
-        IKT_TRY(create_spaces(p));
-        ikt_near_bytes_mean(ctx, cells->centre, p->count[0], p->d, p->mean);
+        float *own = ikt_claim(&p->held, p->d, sizeof *own);
+        IKT_TRY(p->held.status);
+        ikt_near_bytes_mean(ctx, cells->centre, p->count[0], p->d, own);
+        p->mean = own;
     }
+    if (p->mean) IKT_TRY(create_spaces(p));
     IKT_TRY(create_levels(p, cells->centre));
     if (is_tried) IKT_TRY(try_bytes(p, cells->centre));
     return ikt_give(out, p);
@@ -289,11 +293,10 @@ static void gather_members(byte_space *w, int64_t rows, int64_t groups) {
     w->start[0] = 0;
 }
 
-/* The centres near to rows x [rows * d]. */
-static void find_many(const ikt_pyramid *p, byte_space *w, const float *x, int64_t rows,
+/* The centres near to rows as words [rows * words]. */
+static void find_many(const ikt_pyramid *p, byte_space *w, const int32_t *word, int64_t rows,
                       uint32_t *found) {
     const int64_t top = groups_of(p->count[p->levels - 1]);
-    ikt_near_bytes_rows(x, rows, p->d, p->mean, w->word);
     for (int64_t r = 0; r < rows; r++) {
         w->near[r].count = (int32_t)top;
         for (int64_t g = 0; g < top; g++)
@@ -308,8 +311,8 @@ static void find_many(const ikt_pyramid *p, byte_space *w, const float *x, int64
             const uint32_t *row = w->member + w->start[g];
             const int64_t count = w->start[g + 1] - w->start[g];
             if (count == 0) continue;
-            ikt_near_bytes_kernel_for(p->isa)->score_chosen(w->word, row, count, &p->bytes[level],
-                                                            g, g + 1, w->value, GROUP);
+            ikt_near_bytes_kernel_for(p->isa)->score_chosen(word, row, count, &p->bytes[level], g,
+                                                            g + 1, w->value, GROUP);
             for (int64_t i = 0; i < count; i++)
                 offer_group(&w->near[row[i]], w->value + i * GROUP, g * GROUP,
                             group_size(p->count[level], g));
@@ -322,15 +325,21 @@ static void find_many(const ikt_pyramid *p, byte_space *w, const float *x, int64
         found[r] = ikt_pair_number(w->near[r].node[0]);
 }
 
-void ikt_pyramid_find(const ikt_pyramid *p, const float *x, int64_t count, uint32_t *found) {
-    const int64_t together = p->has_bytes ? p->together : 1;
+void ikt_pyramid_find(const ikt_pyramid *p, const float *x, const int32_t *word, int64_t count,
+                      uint32_t *found) {
+    const int64_t together = p->has_bytes ? p->together : 1, words = ikt_near_bytes_words(p->d);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(p->held.ctx))
     for (int64_t first = 0; first < count; first += together) {
         const int64_t rows = ikt_smaller(together, count - first);
-        if (p->has_bytes)
-            find_many(p, &p->space[omp_get_thread_num()], x + first * p->d, rows, found + first);
-        else
+        byte_space *w = p->has_bytes ? &p->space[omp_get_thread_num()] : NULL;
+        if (word) {
+            find_many(p, w, word + first * words, rows, found + first);
+        } else if (w) {
+            ikt_near_bytes_rows(x + first * p->d, rows, p->d, p->mean, w->word);
+            find_many(p, w, w->word, rows, found + first);
+        } else {
             found[first] = find_one(p, x + first * p->d);
+        }
     }
 }
 

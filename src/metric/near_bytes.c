@@ -46,11 +46,11 @@ static void write_words(const int8_t *byte, int64_t d, int32_t *word, int64_t st
 }
 
 int64_t ikt_near_bytes_words(int64_t d) {
-    return 1 + (d + IN_A_WORD - 1) / IN_A_WORD;
+    return IKT_BYTES_HEAD + (d + IN_A_WORD - 1) / IN_A_WORD;
 }
 
 static int64_t vector_words(int64_t d) {
-    return (ikt_near_bytes_words(d) - 1 + IKT_BYTES_HEAD) * LANES;
+    return ikt_near_bytes_words(d) * LANES;
 }
 
 int64_t ikt_near_bytes_size(int64_t count, int64_t d) {
@@ -108,17 +108,16 @@ ikt_status ikt_near_bytes_create(ikt_arrays *held, const float *rows, const int6
     const int threads = ikt_threads(held->ctx);
     IKT_ARRAYS(work, held->ctx, held->purpose);
     int8_t *byte = ikt_claim(&work, threads * d, sizeof *byte);
-    *out = (ikt_near_bytes){.d = d,
-                            .words = ikt_near_bytes_words(d),
-                            .word = ikt_claim(held, vectors * step, sizeof *out->word),
-                            .vectors = vectors};
+    int32_t *word = ikt_claim(held, vectors * step, sizeof *word);
+    *out = (ikt_near_bytes){
+        .d = d, .words = ikt_near_bytes_words(d), .word = word, .vectors = vectors};
     IKT_TRY(work.status);
     IKT_TRY(held->status);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t v = 0; v < vectors; v++)
         for (int64_t lane = 0, j = v * LANES; lane < LANES; lane++, j++) {
             const float *x = j < count ? rows + (index ? index[j] : j) * d : NULL;
-            write_centre(x, mean, d, byte + omp_get_thread_num() * d, out->word + v * step + lane);
+            write_centre(x, mean, d, byte + omp_get_thread_num() * d, word + v * step + lane);
         }
     return IKT_OK;
 }
@@ -126,11 +125,44 @@ ikt_status ikt_near_bytes_create(ikt_arrays *held, const float *rows, const int6
 void ikt_near_bytes_rows(const float *x, int64_t count, int64_t d, const float *mean,
                          int32_t *word) {
     const int64_t words = ikt_near_bytes_words(d);
-    for (int64_t i = 0; i < count; i++, word += words) {
-        int8_t *byte = (int8_t *)(word + 1);
+    for (int64_t i = 0; i < count; i++, word += words, x += d) {
+        int8_t *byte = (int8_t *)(word + IKT_BYTES_HEAD);
         word[words - 1] = 0;
         const float step =
-            fminf(write_steps(x + i * d, mean, d, IKT_BYTES_ROW, ROW_MIDDLE, byte), most_step);
+            fminf(write_steps(x, mean, d, IKT_BYTES_ROW, ROW_MIDDLE, byte), most_step);
+        const float half = (float)half_length(x, mean, d);
+        int32_t sum = 0;
+        for (int64_t k = 0; k < d; k++)
+            sum += byte[k] - ROW_MIDDLE;
         memcpy(word, &step, sizeof step);
+        memcpy(word + 1, &half, sizeof half);
+        word[2] = sum;
     }
+}
+
+/* Four bytes less the middle of a row, each by itself. */
+static inline int32_t less_middle(int32_t bytes) {
+    const uint32_t top = UINT32_C(0x80808080), middle = UINT32_C(0x01010101) * ROW_MIDDLE;
+    return (int32_t)((((uint32_t)bytes | top) - middle) ^ top);
+}
+
+void ikt_near_bytes_pack(const int32_t *word, int64_t count, int64_t d, int32_t *packed) {
+    const int64_t words = ikt_near_bytes_words(d);
+    const float none = INFINITY;
+    for (int64_t first = 0; first < count; first += LANES, packed += vector_words(d))
+        for (int64_t lane = 0; lane < LANES; lane++) {
+            int32_t *to = packed + lane;
+            if (first + lane >= count) {
+                for (int64_t w = 0; w < words; w++)
+                    to[w * LANES] = 0;
+                memcpy(to, &none, sizeof none);
+                continue;
+            }
+            const int32_t *row = word + (first + lane) * words;
+            to[0] = row[1];
+            to[LANES] = row[0];
+            to[2 * LANES] = row[2] * ROW_MIDDLE;
+            for (int64_t w = IKT_BYTES_HEAD; w < words; w++)
+                to[w * LANES] = less_middle(row[w]);
+        }
 }

@@ -23,7 +23,8 @@ enum {
     IKT_BYTES_ROW = 63,          /* steps of a row, */
     IKT_BYTES_CENTRE = 127,      /* and of a centre, at most */
     IKT_BYTES_COLUMNS = 1 << 17, /* at most: sums of products fit 31 bits */
-    IKT_BYTES_HEAD = 3,          /* words before the bytes of a vector of centres */
+    IKT_BYTES_WORTH = 257,       /* columns from which on rows are tried as bytes */
+    IKT_BYTES_HEAD = 3,          /* words before the bytes of a row, and of a vector of centres */
     IKT_KERNEL_ROWS = 24         /* a multiple of the rows that any kernel takes at a time */
 };
 
@@ -32,10 +33,17 @@ enum {
  * bytes. */
 typedef struct {
     int64_t d;
-    int64_t words; /* of a row: its step as float32, and its bytes, four to a word */
-    int32_t *word; /* [vectors][words - 1 + IKT_BYTES_HEAD][16] */
+    int64_t words; /* of a row: its step and half its squared length as float32, the sum of its
+                      numbers of steps, and its bytes, four to a word */
+    const int32_t *word; /* [vectors][words][16] */
     int64_t vectors;
 } ikt_near_bytes;
+
+/* The own rows of a data set as words, in their order. */
+typedef struct {
+    const float *mean; /* [d] that was taken away */
+    int32_t *word;     /* [rows * words] */
+} ikt_byte_rows;
 
 /* LOCAL, pure. Whether rows that are no bytes themselves can be made bytes. */
 static inline bool ikt_bytes_suit(bool is_u8, bool is_manhattan, int64_t d) {
@@ -64,6 +72,11 @@ ikt_status ikt_near_bytes_create(ikt_arrays *held, const float *rows, const int6
 void ikt_near_bytes_rows(const float *x, int64_t count, int64_t d, const float *mean,
                          int32_t *word);
 
+/* LOCAL, one thread. Rows as words become centres, of the same numbers of steps: as
+ * ikt_near_bytes_create, but for what they are rounded to.
+ *   packed   [ikt_near_bytes_size(count, d)] bytes, receives the words of the vectors */
+void ikt_near_bytes_pack(const int32_t *word, int64_t count, int64_t d, int32_t *packed);
+
 /* One instruction set's kernel. LOCAL. As ikt_codes_kernel.score_chosen: the value of row[i] and
  * centre 16 * first + j at out[i * stride + j]; values of rows up to a multiple of
  * IKT_KERNEL_ROWS may be written, too. */
@@ -71,6 +84,11 @@ typedef struct {
     void (*score_chosen)(const void *word, const uint32_t *row, int64_t count,
                          const ikt_near_bytes *centres, int64_t first, int64_t end, void *out,
                          int64_t stride);
+    /* The values of a row and other rows, as words, that lie anywhere: the bits of score_chosen
+     * where these are packed.
+     *   out     [count] */
+    void (*score_rows)(const int32_t *row, const char *const *other, int64_t count, int64_t d,
+                       float *out);
 } ikt_near_bytes_kernel;
 
 IKT_KERNELS(const ikt_near_bytes_kernel, ikt_near_bytes_kernel)

@@ -211,8 +211,8 @@ static ikt_status make_cells(ikt_context *ctx, const ikt_fisher_rows *rows, uint
     place(rows, columns, y);
     IKT_TRY(ikt_source_from_rows(ctx, y, NULL, rows->rows.count, columns, IKT_TYPE_F32, &source));
     IKT_TRY(ikt_dataset_create(ctx, source, &as_they_are, &points));
-    return ikt_rows_order(ctx, points, &rows->rows, centres->coarse_row, spec.coarse, NULL, cells,
-                          order);
+    return ikt_rows_order(ctx, points, &rows->rows, centres->coarse_row, spec.coarse, NULL, NULL,
+                          cells, order);
 }
 
 /* COLLECTIVE. One array to the slots of its rows, or back, in its place. */

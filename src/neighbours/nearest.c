@@ -16,15 +16,16 @@ void ikt_nearest_rows_create(ikt_arrays *held, const ikt_scorer *scorer,
         out->others = ikt_claim(held, out->filter.capacity, sizeof *out->others);
         out->scratch = ikt_claim(held, scorer->scratch_bytes, 1);
     }
-    if (scorer->pack) out->packed = ikt_claim(held, scorer->packed_bytes(scorer, ROWS), 1);
+    if (scorer->pack && !scorer->keeps_packed)
+        out->packed = ikt_claim(held, scorer->packed_bytes(scorer, ROWS), 1);
     out->rows = ikt_claim(held, ROWS * scorer->row_bytes, 1);
-    out->scores = ikt_claim(held, ROWS * ROWS, sizeof *out->scores);
+    out->scores = ikt_claim(held, ROWS * (ROWS + IKT_PACK_ROWS), sizeof *out->scores);
     out->pairs = ikt_claim(held, ROWS * IKT_SELECT_CAPACITY * k, sizeof *out->pairs);
 }
 
 int64_t ikt_nearest_rows_memory(int64_t row_bytes, int64_t k) {
     return ikt_filter_memory(row_bytes / (int64_t)sizeof(float), k) +
-           ROWS * (2 * row_bytes + ROWS * (int64_t)sizeof(float) +
+           ROWS * (2 * row_bytes + (ROWS + IKT_PACK_ROWS) * (int64_t)sizeof(float) +
                    IKT_SELECT_CAPACITY * k * (int64_t)sizeof(ikt_pair));
 }
 
@@ -58,17 +59,20 @@ void ikt_nearest_rows_begin(ikt_nearest_rows *n, const char *plain, int64_t firs
 void ikt_nearest_rows_offer(ikt_nearest_rows *n, const ikt_candidates *c) {
     const ikt_scorer *scorer = n->scorer;
     if (!n->is_direct) {
-        ikt_filter_block(&n->filter, c->quantised, c->first - (uint32_t)c->skipped, c->skipped,
+        ikt_filter_block(&n->filter, c->packed, c->first - (uint32_t)c->skipped, c->skipped,
                          c->skipped + c->count);
         return;
     }
-    const int64_t stride = ikt_score_stride(c->count);
-    if (scorer->pack) scorer->pack(scorer, c->plain, c->count, n->packed);
-    scorer->score(scorer, n->rows, n->direct, scorer->pack ? n->packed : c->plain, c->count,
-                  n->scores);
+    const int64_t before = scorer->keeps_packed ? c->skipped : 0, count = before + c->count;
+    const int64_t stride = ikt_score_stride(count);
+    const void *packed = scorer->keeps_packed ? (const void *)c->packed
+                         : scorer->pack       ? n->packed
+                                              : c->plain;
+    if (scorer->pack && !scorer->keeps_packed) scorer->pack(scorer, c->plain, c->count, n->packed);
+    scorer->score(scorer, n->rows, n->direct, packed, count, n->scores);
     for (int64_t r = 0; r < n->direct; r++)
         ikt_select_floats(&n->kept[r], n->first + n->row[r], c->first, c->count,
-                          n->scores + r * stride);
+                          n->scores + r * stride + before);
 }
 
 /* Where the candidates of an own row lie, and the row itself not among them. They lie anywhere:

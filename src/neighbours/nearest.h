@@ -16,12 +16,12 @@
 
 /* At most IKT_FILTER_ROWS rows with consecutive numbers as candidates. */
 typedef struct {
-    const char *plain;        /* [count] side by side */
-    uint32_t first;           /* number of the first one */
-    int64_t count;            /* of them */
-    const int32_t *quantised; /* the packed group of rows in which they begin, and those behind it;
-                                 NULL without a quantiser */
-    int64_t skipped;          /* rows of that group before the first one */
+    const char *plain;     /* [count] side by side */
+    uint32_t first;        /* number of the first one */
+    int64_t count;         /* of them */
+    const int32_t *packed; /* the packed group of rows in which they begin, and those behind it;
+                              NULL where tiles hold none */
+    int64_t skipped;       /* rows of that group before the first one */
 } ikt_candidates;
 
 /* Where a row lies, plain, by its number. */
@@ -45,7 +45,7 @@ typedef struct {
     char *rows;                   /* these, side by side */
     ikt_select kept[IKT_FILTER_ROWS];
     ikt_pair *pairs;     /* [IKT_FILTER_ROWS * IKT_SELECT_CAPACITY * k] */
-    float *scores;       /* [IKT_FILTER_ROWS * (IKT_FILTER_ROWS + 1)] */
+    float *scores;       /* [IKT_FILTER_ROWS * (IKT_FILTER_ROWS + IKT_PACK_ROWS)] */
     char *packed;        /* a tile of candidates */
     const char **others; /* [capacity of the filter] where candidates lie */
     char *scratch;       /* of `score_one` */

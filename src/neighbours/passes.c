@@ -19,7 +19,7 @@ ikt_status ikt_pass_order(ikt_context *ctx, const ikt_pass_rows *rows, int64_t d
     ikt_model *centres IKT_AT_END(ikt_model_destroy) = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_model_create(ctx, &spec, &centres)));
     return ikt_rows_order(ctx, rows->data, rows->rows, centres->coarse_row, spec.coarse, NULL,
-                          cells, order);
+                          rows->bytes, cells, order);
 }
 
 /* COLLECTIVE. Lists by the slots of one order, of slots there, become those of another. */
@@ -40,11 +40,17 @@ static ikt_status bring_lists(ikt_context *ctx, const ikt_order *from, const ikt
     return IKT_OK;
 }
 
+ikt_status ikt_pass_tiles(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_cells *cells,
+                          const ikt_order *order, ikt_tiles *out) {
+    return rows->bytes ? ikt_tiles_bytes(ctx, cells, order, rows->bytes, cells->d, out)
+                       : ikt_tiles_data(ctx, cells, order, rows->data, out);
+}
+
 /* COLLECTIVE. What a pass finds, by its own order. */
 static ikt_status find_lists(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_cells *cells,
                              const ikt_order *order, int64_t candidates, ikt_list_course *course) {
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
-    IKT_TRY(ikt_tiles_data(ctx, cells, order, rows->data, &tiles));
+    IKT_TRY(ikt_pass_tiles(ctx, rows, cells, order, &tiles));
     IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
     return ikt_neighbours_search(ctx, cells, &tiles, candidates, course);
 }

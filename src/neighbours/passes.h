@@ -23,8 +23,9 @@
 /* What is searched; all of it is borrowed. */
 typedef struct {
     ikt_dataset *data;
-    const ikt_rows *rows; /* of the data */
-    uint64_t seed;        /* of the cells */
+    const ikt_rows *rows;       /* of the data */
+    uint64_t seed;              /* of the cells */
+    const ikt_byte_rows *bytes; /* rows are compared as these; NULL: as they are */
 } ikt_pass_rows;
 
 /* COLLECTIVE. The cells of a draw, and the order of the rows by them.
@@ -34,6 +35,11 @@ typedef struct {
  * Errors: IKT_ERR_RESOURCE, those of reading; both are empty then. */
 ikt_status ikt_pass_order(ikt_context *ctx, const ikt_pass_rows *rows, int64_t draw,
                           ikt_cells *cells, ikt_order *order);
+
+/* COLLECTIVE. The rows as tiles, as they are compared. Errors: IKT_ERR_RESOURCE, those of reading;
+ * empty then. */
+ikt_status ikt_pass_tiles(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_cells *cells,
+                          const ikt_order *order, ikt_tiles *out);
 
 /* COLLECTIVE. A pass before the last one: the k best of the lists and of what it finds.
  *   order        whose slots the lists are of

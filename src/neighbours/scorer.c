@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "isolation/similarity.h"
 #include "linalg/blocks.h"
+#include "metric/near_bytes.h"
 
 enum {
     STRIP = 256,     /* packed codes that are counted at a time; the counts stay on the stack */
@@ -115,6 +116,64 @@ ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
                         .score = score_rows,
                         .score_one = score_one_rows};
 }
+
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+static int64_t bytes_bytes(const ikt_scorer *s, int64_t count) {
+    return ikt_near_bytes_size(count, s->d);
+}
+
+static void pack_bytes(const ikt_scorer *s, const void *plain, int64_t count, void *packed) {
+    ikt_near_bytes_pack(plain, count, s->d, packed);
+}
+
+/* Rows are scored in whole groups, of which the last may be half empty, so they have room of their
+ * own before they go to `out`. */
+static void score_bytes(const ikt_scorer *s, const void *plain, int64_t na, const void *packed,
+                        int64_t nb, float *out) {
+    enum { VECTORS = STRIP / IKT_PACK_ROWS };
+    const ikt_near_bytes_kernel *kernel = ikt_near_bytes_kernel_for(s->isa);
+    const int64_t stride = ikt_score_stride(nb), vectors = stride / IKT_PACK_ROWS;
+    const ikt_near_bytes others = {
+        .d = s->d, .words = ikt_near_bytes_words(s->d), .word = packed, .vectors = vectors};
+    float value[IKT_KERNEL_ROWS * STRIP];
+    uint32_t row[IKT_KERNEL_ROWS];
+    for (int64_t a = 0; a < na; a += IKT_KERNEL_ROWS) {
+        const int64_t rows = na - a < IKT_KERNEL_ROWS ? na - a : IKT_KERNEL_ROWS;
+        for (int64_t r = 0; r < rows; r++)
+            row[r] = (uint32_t)(a + r);
+        for (int64_t v = 0; v < vectors; v += VECTORS) {
+            const int64_t end = v + VECTORS < vectors ? v + VECTORS : vectors;
+            kernel->score_chosen(plain, row, rows, &others, v, end, value, STRIP);
+            for (int64_t r = 0; r < rows; r++)
+                memcpy(out + (a + r) * stride + v * IKT_PACK_ROWS, value + r * STRIP,
+                       (size_t)((end - v) * IKT_PACK_ROWS) * sizeof *out);
+        }
+    }
+}
+
+static void score_one_bytes(const ikt_scorer *s, const char *row, const char *const *other,
+                            int64_t count, void *scratch, float *out) {
+    (void)scratch;
+    ikt_near_bytes_kernel_for(s->isa)->score_rows((const int32_t *)(const void *)row, other, count,
+                                                  s->d, out);
+}
+
+ikt_scorer ikt_scorer_bytes(const int32_t *plain, int64_t d, const ikt_rows *rows) {
+    return (ikt_scorer){.rows = *rows,
+                        .plain = plain,
+                        .metric = &ikt_metric_euclidean,
+                        .isa = ikt_cpu_isa(),
+                        .d = d,
+                        .row_bytes = ikt_near_bytes_words(d) * (int64_t)sizeof *plain,
+                        .keeps_packed = true,
+                        .packed_bytes = bytes_bytes,
+                        .pack = pack_bytes,
+                        .score = score_bytes,
+                        .score_one = score_one_bytes};
+}
+
+/* --- rows of a data set ----------------------------------------------------------------------- */
 
 ikt_status ikt_scorer_read(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows, float *x) {
     const ikt_row_range own = {rows->first, rows->count};

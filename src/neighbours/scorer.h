@@ -9,6 +9,7 @@
 #ifndef IKT_NEIGHBOURS_SCORER_H
 #define IKT_NEIGHBOURS_SCORER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/cpu.h"
@@ -30,7 +31,8 @@ struct ikt_scorer {
     int64_t row_bytes;        /* of a plain row */
     int width;                /* codes: bytes of an entry */
     double score_most;        /* the greatest score there is, or 0 where there is none */
-    int64_t scratch_bytes;    /* scratch memory that `score_one` needs */
+    bool keeps_packed;     /* tiles hold the rows packed, too: packing costs as much as scoring */
+    int64_t scratch_bytes; /* scratch memory that `score_one` needs */
     /* LOCAL. Bytes of a packed block of `count` rows. */
     int64_t (*packed_bytes)(const ikt_scorer *scorer, int64_t count);
     /* LOCAL. Packs plain rows; NULL where packed rows are the plain ones. */
@@ -59,7 +61,13 @@ ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows);
 ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
                            const ikt_rows *rows);
 
-/* COLLECTIVE. The same on the preprocessed rows of `data`, by its metric. Reads the own rows into
+/* LOCAL. Scores order the rows of a list about as squared distances do: |b|^2 / 2 - a.b of rows as
+ * bytes (metric/near_bytes.h). They choose which rows are looked at by the distance itself
+ * (byte_lists.h). There is nothing to free.
+ *   plain   [rows->count * words] such rows, borrowed; NULL for a scorer of tiles */
+ikt_scorer ikt_scorer_bytes(const int32_t *plain, int64_t d, const ikt_rows *rows);
+
+/* COLLECTIVE. Distances of the preprocessed rows of `data`, by its metric. Reads the own rows into
  * memory: 4 d bytes each. Free with ikt_scorer_destroy. Errors: IKT_ERR_RESOURCE, those of reading.
  */
 ikt_status ikt_scorer_data(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,

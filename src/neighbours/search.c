@@ -26,7 +26,7 @@ typedef struct {
     ikt_context *ctx;
     const ikt_tiles *tiles;
     ikt_near_tiles near;
-    int32_t *quantised; /* the rows of others, packed; NULL without a quantiser */
+    int32_t *packed; /* the rows of others, where tiles hold rows packed */
     ikt_list_course *course;
     ikt_neighbours *out;       /* its lists */
     ikt_nearest_rows *nearest; /* [threads] */
@@ -36,17 +36,15 @@ typedef struct {
     ikt_arrays held;           /* these */
 } search;
 
-/* --- rows of other ranks as integers ---------------------------------------------------------- */
+/* --- rows of other ranks, packed -------------------------------------------------------------- */
 
-/* LOCAL. What came plain; integers would travel for longer than it takes to make them. */
-static ikt_status quantise_foreign(search *s) {
+/* LOCAL. What came plain; packed it would travel for longer than it takes to pack. */
+static ikt_status pack_foreign(search *s) {
     const ikt_foreign_tiles *f = &s->near.foreign;
-    if (!s->tiles->quantised) return IKT_OK;
-    IKT_TRY(ikt_alloc(s->ctx, &s->quantised,
-                      ikt_quantised_size(s->tiles->scorer.d, f->row[f->count]),
-                      sizeof *s->quantised, purpose));
-    ikt_quantise_all(s->ctx, &s->tiles->quantiser, (const float *)(const void *)f->data[0],
-                     f->row[f->count], s->quantised);
+    if (!s->tiles->packed) return IKT_OK;
+    IKT_TRY(ikt_alloc(s->ctx, &s->packed, ikt_tiles_packed_size(s->tiles, f->row[f->count]),
+                      sizeof *s->packed, purpose));
+    ikt_tiles_pack(s->ctx, s->tiles, f->data[0], f->row[f->count], s->packed);
     return IKT_OK;
 }
 
@@ -65,9 +63,9 @@ static ikt_candidates candidates_of(const search *s, ikt_probe at) {
     const int64_t group = place / IKT_PACK_ROWS * IKT_PACK_ROWS;
     ikt_candidates c = {
         .plain = find_row(s, at.first), .first = at.first, .count = at.end - at.first};
-    if (!tiles->quantised) return c;
-    c.quantised = (ikt_is_own(&tiles->scorer.rows, at.first) ? tiles->quantised : s->quantised) +
-                  ikt_quantised_size(tiles->scorer.d, group);
+    if (!tiles->packed) return c;
+    c.packed = (ikt_is_own(&tiles->scorer.rows, at.first) ? tiles->packed : s->packed) +
+               ikt_tiles_packed_size(tiles, group);
     c.skipped = place - group;
     return c;
 }
@@ -112,7 +110,7 @@ static void search_tile(const search *s, int thread, int64_t tile) {
 static ikt_status search_batch(search *s, int64_t done) {
     ikt_near_tiles *near = &s->near;
     ikt_status st = ikt_near_tiles_fetch(near, done, s->course);
-    if (st == IKT_OK) st = ikt_agree(s->ctx, quantise_foreign(s));
+    if (st == IKT_OK) st = ikt_agree(s->ctx, pack_foreign(s));
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(s->ctx))
         for (int64_t t = 0; t < near->count; t++)
@@ -122,7 +120,7 @@ static ikt_status search_batch(search *s, int64_t done) {
                           ikt_near_tiles_begin(near, near->count));
     }
     ikt_near_tiles_let_go(near);
-    ikt_free(&s->quantised);
+    ikt_free(&s->packed);
     return st;
 }
 

@@ -273,7 +273,7 @@ static void refinement_destroy(refinement *r) {
 /* LOCAL. Room for all of it, in place of what the search alone needed. */
 static void claim_all(refinement *r, ikt_tiles *tiles, int64_t threads, ikt_arrays *held) {
     const int64_t own = tiles->scorer.rows.count;
-    ikt_free(&tiles->quantised);
+    ikt_free(&tiles->packed);
     if (tiles->quantiser.unit > 0) {
         r->quantiser = &tiles->quantiser;
         r->integers = ikt_quantised_row(tiles->scorer.d);

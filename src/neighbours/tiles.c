@@ -56,12 +56,33 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
     return st;
 }
 
+int64_t ikt_tiles_packed_size(const ikt_tiles *tiles, int64_t count) {
+    const ikt_scorer *scorer = &tiles->scorer;
+    if (scorer->keeps_packed) return scorer->packed_bytes(scorer, count) / (int64_t)sizeof(int32_t);
+    return ikt_quantised_size(scorer->d, count);
+}
+
+void ikt_tiles_pack(ikt_context *ctx, const ikt_tiles *tiles, const char *plain, int64_t count,
+                    int32_t *packed) {
+    const ikt_scorer *scorer = &tiles->scorer;
+    if (!scorer->keeps_packed) {
+        const float *x = (const float *)(const void *)plain;
+        ikt_quantise_all(ctx, &tiles->quantiser, x, count, packed);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t first = 0; first < count; first += IKT_TILE_ROWS)
+        scorer->pack(scorer, plain + first * scorer->row_bytes,
+                     ikt_smaller(count - first, IKT_TILE_ROWS),
+                     packed + ikt_tiles_packed_size(tiles, first));
+}
+
 /* LOCAL. */
-static ikt_status quantise(ikt_context *ctx, const float *x, ikt_tiles *out) {
+static ikt_status pack_own(ikt_context *ctx, ikt_tiles *out) {
     const int64_t own = out->scorer.rows.count;
-    IKT_TRY(ikt_alloc(ctx, &out->quantised, ikt_quantised_size(out->scorer.d, own),
-                      sizeof *out->quantised, "quantised rows"));
-    ikt_quantise_all(ctx, &out->quantiser, x, own, out->quantised);
+    IKT_TRY(ikt_alloc(ctx, &out->packed, ikt_tiles_packed_size(out, own), sizeof *out->packed,
+                      "quantised rows"));
+    ikt_tiles_pack(ctx, out, out->data, own, out->packed);
     return IKT_OK;
 }
 
@@ -83,14 +104,33 @@ ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_or
     IKT_TRY(ikt_agree(ctx, create(ctx, cells, &made)));
     if (made.scorer.metric == &ikt_metric_euclidean)
         IKT_TRY(ikt_quantiser_create(ctx, rows, x, d, &made.quantiser));
-    if (made.quantiser.unit > 0) IKT_TRY(ikt_agree(ctx, quantise(ctx, x, &made)));
+    if (made.quantiser.unit > 0) IKT_TRY(ikt_agree(ctx, pack_own(ctx, &made)));
+    return ikt_give(out, made);
+}
+
+ikt_status ikt_tiles_bytes(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
+                           const ikt_byte_rows *bytes, int64_t d, ikt_tiles *out) {
+    const ikt_rows *rows = &order->rows;
+    ikt_tiles made IKT_AT_END(ikt_tiles_destroy) = {.scorer = ikt_scorer_bytes(NULL, d, rows)};
+    const int64_t row = made.scorer.row_bytes;
+    int32_t *word = NULL;
+    *out = (ikt_tiles){0};
+    IKT_IN_STAGE(ctx, IKT_STAGE_ORDER);
+    ikt_status st =
+        ikt_alloc_all(ctx, &word, rows->count * row / (int64_t)sizeof *word, sizeof *word, "rows");
+    made.owned = word;
+    made.data = made.owned;
+    IKT_TRY(st);
+    IKT_TRY(ikt_order_apply(ctx, order, bytes->word, row, word, row, row));
+    IKT_TRY(ikt_agree(ctx, create(ctx, cells, &made)));
+    IKT_TRY(ikt_agree(ctx, pack_own(ctx, &made)));
     return ikt_give(out, made);
 }
 
 void ikt_tiles_destroy(ikt_tiles *tiles) {
     ikt_free_all(&tiles->first, &tiles->owned);
     ikt_quantiser_destroy(&tiles->quantiser);
-    ikt_free(&tiles->quantised);
+    ikt_free(&tiles->packed);
     tiles->data = NULL;
     tiles->count = 0;
 }

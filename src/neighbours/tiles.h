@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "cells/cells.h"
 #include "dist/order.h"
+#include "metric/near_bytes.h"
 #include "metric/quantise.h"
 #include "neighbours/scorer.h"
 
@@ -24,7 +25,8 @@ typedef struct {
     /* What a filter of candidates works on (metric/quantise.h); the unit is 0 where there is none.
      */
     ikt_quantiser quantiser;
-    int32_t *quantised; /* the own rows, packed; NULL without a unit */
+    int32_t *packed; /* the own rows, packed for the filter, or for a scorer that keeps them so;
+                        NULL where neither does */
 } ikt_tiles;
 
 /* LOCAL. Where the stretch of the slot begins; it does not depend on the ranks. */
@@ -63,6 +65,20 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
 ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                           ikt_dataset *data, ikt_tiles *out);
 
+/* COLLECTIVE. Rows as bytes as tiles (ikt_scorer_bytes), a copy of them and packed: 2 d bytes a
+ * row. bytes   the own rows in the order of rows d       columns Errors: IKT_ERR_RESOURCE; empty
+ * then. */
+ikt_status ikt_tiles_bytes(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
+                           const ikt_byte_rows *bytes, int64_t d, ikt_tiles *out);
+
 void ikt_tiles_destroy(ikt_tiles *tiles);
+
+/* LOCAL, pure. Integers that `count` rows take packed, where tiles->packed is there. */
+int64_t ikt_tiles_packed_size(const ikt_tiles *tiles, int64_t count);
+
+/* LOCAL. Packs plain rows, by all threads.
+ *   packed   [ikt_tiles_packed_size(tiles, count)] */
+void ikt_tiles_pack(ikt_context *ctx, const ikt_tiles *tiles, const char *plain, int64_t count,
+                    int32_t *packed);
 
 #endif

@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "cells/cells.h"
+#include "metric/near_bytes.h"
+#include "neighbours/byte_lists.h"
 #include "neighbours/exact.h"
 #include "neighbours/passes.h"
 #include "neighbours/tiles.h"
@@ -14,9 +16,9 @@
 /* --- every row with every other --------------------------------------------------------------- */
 
 /* COLLECTIVE. Empty lists, or what a checkpoint holds of them. */
-static ikt_status begin_lists(ikt_line *line, ikt_list_course *course) {
+static ikt_status begin_lists(ikt_line *line, int64_t length, ikt_list_course *course) {
     IKT_TRY(
-        ikt_agree(line->ctx, ikt_neighbours_create(line->ctx, line->rows, line->k, &line->lists)));
+        ikt_agree(line->ctx, ikt_neighbours_create(line->ctx, line->rows, length, &line->lists)));
     return ikt_list_course_begin(line->ctx, ikt_checkpoint_lists(line->options->hooks),
                                  &line->lists, course);
 }
@@ -24,7 +26,7 @@ static ikt_status begin_lists(ikt_line *line, ikt_list_course *course) {
 static ikt_status compare_all(ikt_line *line, const ikt_scorer *scorer) {
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
     IKT_IN_STAGE(line->ctx, IKT_STAGE_NEIGHBOURS);
-    IKT_TRY(begin_lists(line, &course));
+    IKT_TRY(begin_lists(line, line->k, &course));
     IKT_TRY(ikt_neighbours_exact(line->ctx, scorer, &course));
     ikt_list_course_end(&course);
     ikt_neighbours_sort(line->ctx, &line->lists);
@@ -50,7 +52,7 @@ ikt_status ikt_line_order_codes(ikt_line *line) {
 static ikt_status order_coarse(ikt_line *line, ikt_cells *cells) {
     const ikt_model *model = line->model;
     IKT_TRY(ikt_rows_order(line->ctx, line->data, line->rows, model->coarse_row, model->spec.coarse,
-                           line->places.coarse, cells, &line->order));
+                           line->places.coarse, NULL, cells, &line->order));
     line->is_ordered = true;
     return IKT_OK;
 }
@@ -92,11 +94,8 @@ static ikt_status search_cells(ikt_line *line, const ikt_list_search *near, cons
     return IKT_OK;
 }
 
-/* COLLECTIVE. The same, and how much of the truth the lists hold. */
-static ikt_status search_near(ikt_line *line, const ikt_list_search *near, const ikt_cells *cells,
-                              const ikt_fine_cells *fine, ikt_tiles *tiles,
-                              ikt_list_course *course) {
-    IKT_TRY(search_cells(line, near, cells, fine, tiles, course));
+/* COLLECTIVE. How much of the truth the lists hold. */
+static ikt_status measure_lists(ikt_line *line, const ikt_tiles *tiles) {
     IKT_IN_STAGE(line->ctx, IKT_STAGE_RECALL);
     return ikt_recall_measure(line->ctx, tiles, &line->lists, (uint64_t)line->settings->run.seed,
                               ikt_recall_rows(line->rows->n), &line->recall);
@@ -113,34 +112,81 @@ static ikt_status compare_near_codes(ikt_line *line) {
     IKT_TRY(ikt_line_order_codes(line));
     IKT_TRY(
         ikt_agree(line->ctx, ikt_tiles_codes(line->ctx, &cells, line->rows, &line->codes, &tiles)));
-    IKT_TRY(begin_lists(line, &course));
+    IKT_TRY(begin_lists(line, line->k, &course));
     const ikt_list_search near =
         ikt_settings_list_search(line->settings, line->rows->n, line->k, fine.cells, 1);
-    return search_near(line, &near, &cells, &fine, &tiles, &course);
+    IKT_TRY(search_cells(line, &near, &cells, &fine, &tiles, &course));
+    return measure_lists(line, &tiles);
+}
+
+/* COLLECTIVE. The own rows as bytes, where these choose nearly all of the nearest rows: of wide
+ * rows of which a trial shows it. held    claims their arrays bytes   receives them; rows->bytes is
+ * set to it, or left as it is */
+static ikt_status choose_bytes(ikt_line *line, const ikt_cells *cells, ikt_arrays *held,
+                               ikt_byte_rows *bytes, ikt_pass_rows *rows) {
+    const double missed_most = .005;
+    ikt_context *ctx = line->ctx;
+    float *mean = ikt_claim(held, cells->d, sizeof *mean);
+    double share;
+    IKT_TRY(ikt_arrays_agree(held));
+    IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
+    ikt_near_bytes_mean(ctx, cells->centre, cells->count, cells->d, mean);
+    bytes->mean = mean;
+    IKT_TRY(ikt_byte_lists_try(ctx, line->data, line->rows, line->k, held, bytes, &share));
+    ikt_log_numbers(ctx, IKT_LOG_DETAIL, IKT_LOG_NUMBERS(IKT_LOG_REAL("missed", share)),
+                    "neighbours: rows are compared as %s, as bytes would miss %.3f %% of the "
+                    "nearest rows",
+                    share <= missed_most ? "bytes" : "they are", 100 * share);
+    if (share <= missed_most)
+        rows->bytes = bytes;
+    else
+        ikt_arrays_free(held);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The lists by distances from those by bytes. */
+static ikt_status decide_lists(ikt_line *line, const ikt_tiles *tiles) {
+    ikt_neighbours bytes IKT_AT_END(ikt_neighbours_destroy) = line->lists;
+    line->lists = (ikt_neighbours){0};
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_NEIGHBOURS);
+    IKT_TRY(
+        ikt_agree(line->ctx, ikt_neighbours_create(line->ctx, line->rows, line->k, &line->lists)));
+    return ikt_byte_lists_decide(line->ctx, tiles, &bytes, &line->lists);
 }
 
 /* COLLECTIVE. Compares the rows themselves that are in near coarse cells, in several passes with
- * cells of their own (neighbours/passes.h). */
+ * cells of their own (neighbours/passes.h), of wide rows as bytes (neighbours/byte_lists.h). */
 static ikt_status compare_near_rows(ikt_line *line) {
     ikt_context *ctx = line->ctx;
-    const int64_t passes =
-        ikt_affinity_passes(&line->settings->affinity, ikt_dataset_columns(line->data));
+    const int64_t columns = ikt_dataset_columns(line->data);
+    const int64_t passes = ikt_affinity_passes(&line->settings->affinity, columns);
     const ikt_list_search near =
         ikt_settings_list_search(line->settings, line->rows->n, line->k, 0, passes);
-    const ikt_pass_rows rows = {line->data, line->rows, (uint64_t)line->settings->run.seed};
+    ikt_pass_rows rows = {line->data, line->rows, (uint64_t)line->settings->run.seed, NULL};
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
+    ikt_byte_rows bytes;
+    IKT_ARRAYS(held, ctx, "rows");
     IKT_TRY(ikt_pass_order(ctx, &rows, 0, &cells, &line->order));
     line->is_ordered = true;
     line->passes = near.passes;
-    IKT_TRY(begin_lists(line, &course));
+    if (passes > 1 && ikt_byte_lists_suit(line->data, line->rows->n))
+        IKT_TRY(choose_bytes(line, &cells, &held, &bytes, &rows));
+    IKT_TRY(begin_lists(line, rows.bytes ? ikt_byte_lists_length(line->k) : line->k, &course));
     while (course.progress.round < near.passes - 1) {
         IKT_TRY(ikt_pass_search(ctx, &rows, &line->order, near.candidates, &course));
         ikt_list_course_next(&course);
     }
-    IKT_TRY(ikt_tiles_data(ctx, &cells, &line->order, line->data, &tiles));
-    return search_near(line, &near, &cells, &(ikt_fine_cells){0}, &tiles, &course);
+    IKT_TRY(ikt_pass_tiles(ctx, &rows, &cells, &line->order, &tiles));
+    IKT_TRY(search_cells(line, &near, &cells, &(ikt_fine_cells){0}, &tiles, &course));
+    if (rows.bytes) {
+        ikt_tiles_destroy(&tiles);
+        ikt_arrays_free(&held);
+        IKT_TRY(ikt_tiles_data(ctx, &cells, &line->order, line->data, &tiles));
+        IKT_TRY(decide_lists(line, &tiles));
+    }
+    return measure_lists(line, &tiles);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

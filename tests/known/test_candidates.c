@@ -120,7 +120,7 @@ static void prepare_uneven(ikt_context *alone, setting *s) {
                      IKT_OK);
     assert_int_equal(ikt_dataset_create(alone, s->source, &raw, &s->data), IKT_OK);
     assert_int_equal(ikt_alloc(alone, &s->slot, N, sizeof *s->slot, "test"), IKT_OK);
-    assert_int_equal(ikt_cells_create(alone, s->data, centre, CENTRES, &s->distribution, NULL,
+    assert_int_equal(ikt_cells_create(alone, s->data, centre, CENTRES, &s->distribution, NULL, NULL,
                                       &s->cells, s->slot),
                      IKT_OK);
     assert_int_equal(ikt_order_create(alone, &s->distribution, s->slot, &s->order), IKT_OK);
@@ -182,7 +182,7 @@ static void cells_are_found_by_the_means_of_sixteen(void **state) {
         row_of[c] = 4 * c + 1;
     assert_int_equal(ikt_alloc(alone, &s.slot, ROWS, sizeof *s.slot, "test"), IKT_OK);
     assert_int_equal(
-        ikt_cells_create(alone, s.data, row_of, CENTRES, &s.distribution, NULL, &s.cells, s.slot),
+        ikt_cells_create(alone, s.data, row_of, CENTRES, &s.distribution, NULL, NULL, &s.cells, s.slot),
         IKT_OK);
     memset(mean, 0, sizeof mean);
     for (int64_t e = 0; e < CENTRES * D; e++) {

@@ -105,7 +105,7 @@ static int search(ikt_context *ctx, const world *w, ikt_isa isa, bool filter, fl
             const ikt_candidates c = {.plain = (const char *)(w->x + first * w->d),
                                       .first = (uint32_t)first,
                                       .count = (t + 1) * TILE - first,
-                                      .quantised = w->quantised + ikt_quantised_size(w->d, group),
+                                      .packed = w->quantised + ikt_quantised_size(w->d, group),
                                       .skipped = first - group};
             ikt_nearest_rows_offer(&nearest, &c);
         }

@@ -113,7 +113,7 @@ static void cells_are_found_without_codes(void **state) {
         centre[c] = 4 * c + 1;
     assert_int_equal(ikt_alloc(ctx, &s.slot, s.distribution.count, 4, "test"), IKT_OK);
     assert_int_equal(
-        ikt_cells_create(ctx, s.data, centre, COUNT, &s.distribution, NULL, &cells, s.slot),
+        ikt_cells_create(ctx, s.data, centre, COUNT, &s.distribution, NULL, NULL, &cells, s.slot),
         IKT_OK);
     assert_int_equal(cells.first[COUNT], N);
     for (int64_t i = 0; i < s.distribution.count; i++) {

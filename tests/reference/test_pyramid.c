@@ -55,8 +55,8 @@ static double check(ikt_context *ctx, int64_t d, double radius, const ikt_metric
         for (int64_t k = 0; k < d; k++)
             cells.centre[c * d + k] = drawn[order[c] * d + k];
     ikt_pack_rows(cells.centre, CENTRES, d, cells.packed);
-    assert_int_equal(ikt_pyramid_create(ctx, &cells, &pyramid), IKT_OK);
-    ikt_pyramid_find(pyramid, rows, ROWS, found);
+    assert_int_equal(ikt_pyramid_create(ctx, &cells, NULL, &pyramid), IKT_OK);
+    ikt_pyramid_find(pyramid, rows, NULL, ROWS, found);
     double sum[2] = {0, 0};
     *right = 0;
     for (int64_t i = 0; i < ROWS; i++) {
