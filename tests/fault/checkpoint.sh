@@ -5,6 +5,7 @@
 
 "$IKT_PROGRAM" generate gaussian-mixture data.h5 --points 900 --dimensions 6 --clusters 5 --seed 2 --quiet || exit 1
 "$IKT_PROGRAM" generate gaussian-mixture other.h5 --points 900 --dimensions 6 --clusters 5 --seed 3 --quiet || exit 1
+"$IKT_PROGRAM" generate gaussian-mixture wide.h5 --points 900 --dimensions 300 --clusters 5 --seed 2 --quiet || exit 1
 short=(input.file=data.h5 output.measures=none isolation.psi=16 affinity.neighbours=20
     layout.iterations=3 layout.report_every=2 --quiet)
 
@@ -40,6 +41,9 @@ chain "the whole kernel, near centres" affinity.neighbours=auto affinity.support
 chain "all pairs" affinity.search=exact layout.repulsion=fft
 chain "distances" isolation.psi=auto affinity.kind=gaussian gaussian.perplexity=6 affinity.search=approximate
 chain "passes of distances" isolation.psi=auto affinity.kind=knn affinity.search=approximate affinity.passes=4 affinity.candidates=30
+short[0]=input.file=wide.h5
+chain "passes of bytes" isolation.psi=auto affinity.kind=knn affinity.search=approximate affinity.candidates=30
+short[0]=input.file=data.h5
 chain "dense" affinity.neighbours=auto affinity.support=dense
 chain "the whole kernel" affinity.neighbours=auto affinity.support=whole whole.partitionings=8 whole.last_iterations=1
 chain "the whole kernel of ordered rows" affinity.neighbours=auto affinity.support=whole affinity.search=approximate layout.init=landmark layout.landmarks=50 whole.partitionings=7

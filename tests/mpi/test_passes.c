@@ -14,7 +14,7 @@ enum { N = 900, CANDIDATES = 20 };
 /* Lists of `passes` passes, by the slots of the order, which is kept. */
 static void found(ikt_context *ctx, kind what, int64_t passes, setting *s, ikt_neighbours *lists) {
     open_data(ctx, what, N, s);
-    const ikt_pass_rows rows = {s->data, &s->distribution, 7};
+    const ikt_pass_rows rows = {s->data, &s->distribution, 7, NULL};
     ikt_list_course course = {.lists = lists};
     assert_int_equal(ikt_pass_order(ctx, &rows, 0, &s->cells, &s->order), IKT_OK);
     assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, lists), IKT_OK);
@@ -47,7 +47,7 @@ static void results_do_not_depend_on_ranks_and_threads(void **state) {
 
 /* What one draw of cells finds by itself, as numbers of rows: near[i * N + j] becomes true. */
 static void mark(ikt_context *alone, const setting *of, int64_t draw, bool *near) {
-    const ikt_pass_rows rows = {of->data, &of->distribution, 7};
+    const ikt_pass_rows rows = {of->data, &of->distribution, 7, NULL};
     ikt_cells cells;
     ikt_order order;
     ikt_tiles tiles;

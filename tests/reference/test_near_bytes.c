@@ -131,10 +131,10 @@ static void far_rows_have_values(void **state) {
     const int64_t index[] = {1, 2, 3};
     const uint32_t row[] = {0};
     float out[ROOM * STRIDE];
-    int32_t word[2];
+    int32_t word[IKT_BYTES_HEAD + 1];
     ikt_near_bytes centres;
     IKT_ARRAYS(held, *state, "test");
-    assert_int_equal(ikt_near_bytes_words(COLUMNS), 2);
+    assert_int_equal(ikt_near_bytes_words(COLUMNS), IKT_BYTES_HEAD + 1);
     assert_int_equal(ikt_near_bytes_create(&held, rows[0], index, 3, COLUMNS, mean, &centres),
                      IKT_OK);
     ikt_near_bytes_rows(rows[0], 1, COLUMNS, mean, word);

@@ -2,6 +2,7 @@
 #ifndef IKT_TEST_NEIGHBOUR_LISTS_H
 #define IKT_TEST_NEIGHBOUR_LISTS_H
 
+#include "base/row_hash.h"
 #include "neighbours/exact.h"
 #include "neighbours/search.h"
 #include "support/ikt_test.h"
@@ -29,6 +30,14 @@ static inline ikt_status refine_lists(ikt_context *ctx, ikt_tiles *tiles, ikt_ne
     const ikt_status st = ikt_neighbours_refine(ctx, tiles, &course);
     ikt_list_course_end(&course);
     return st;
+}
+
+static inline uint64_t hash_lists(ikt_context *ctx, const ikt_neighbours *lists, int64_t first) {
+    uint64_t rows =
+        ikt_row_hash(ctx, lists->row, first, lists->n_local, (size_t)lists->k * sizeof *lists->row);
+    uint64_t scores = ikt_row_hash(ctx, lists->score, first, lists->n_local,
+                                   (size_t)lists->k * sizeof *lists->score);
+    return rows * 31 + scores;
 }
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "base/row_hash.h"
 #include "neighbours/search.h"
 #include "support/ikt_test.h"
+#include "support/neighbour_lists.h"
 
 enum { D = 6, K = 8, T = 40, PSI = 32 }; /* columns, neighbours, partitionings, centres */
 
@@ -58,7 +58,7 @@ static inline void prepare(ikt_context *ctx, kind what, int64_t n, bool codes, s
     assert_int_equal(
         ikt_codes_compute(ctx, s->data, &s->distribution, s->model, &s->codes, s->cell), IKT_OK);
     assert_int_equal(ikt_cells_create(ctx, s->data, s->model->coarse_row, spec.coarse,
-                                      &s->distribution, s->cell, &s->cells, s->slot),
+                                      &s->distribution, s->cell, NULL, &s->cells, s->slot),
                      IKT_OK);
     assert_int_equal(ikt_order_create(ctx, &s->distribution, s->slot, &s->order), IKT_OK);
     assert_int_equal(ikt_order_apply(ctx, &s->order, s->codes.code, s->codes.stride, s->codes.code,
@@ -82,14 +82,6 @@ static inline void clear(setting *s) {
     ikt_free(&s->cell);
     ikt_free(&s->slot);
     ikt_free(&s->rows);
-}
-
-static inline uint64_t hash_lists(ikt_context *ctx, const ikt_neighbours *lists, int64_t first) {
-    uint64_t rows =
-        ikt_row_hash(ctx, lists->row, first, lists->n_local, (size_t)lists->k * sizeof *lists->row);
-    uint64_t scores = ikt_row_hash(ctx, lists->score, first, lists->n_local,
-                                   (size_t)lists->k * sizeof *lists->score);
-    return rows * 31 + scores;
 }
 
 #endif

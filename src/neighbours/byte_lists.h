@@ -1,0 +1,41 @@
+/* Lists of wide rows that are searched as bytes.
+ *
+ * Method: passes and rounds compare rows as bytes (scorer.h) and keep half as many rows again as
+ * are wanted; in the end these are compared by the distance itself, and the nearest are kept.
+ * Advantage: a fifth of the memory of rows of float32 with their integers of 16 bits, and up to
+ * four times the multiply-adds an instruction. Disadvantage: a row whose bytes put more than those
+ * few before it is missed, so that bytes are for data in which a trial finds next to no such row.
+ */
+#ifndef IKT_NEIGHBOURS_BYTE_LISTS_H
+#define IKT_NEIGHBOURS_BYTE_LISTS_H
+
+#include "base/arrays.h"
+#include "data/dataset.h"
+#include "neighbours/neighbours.h"
+#include "neighbours/tiles.h"
+
+/* LOCAL, pure. Rows of a list by bytes for one of k. */
+static inline int64_t ikt_byte_lists_length(int64_t k) {
+    return k + k / 2 + 8;
+}
+
+/* LOCAL, pure. Whether bytes are worth a trial: of many wide rows, by Euclidean distances. */
+bool ikt_byte_lists_suit(const ikt_dataset *data, int64_t n);
+
+/* COLLECTIVE. Makes bytes of the own rows, and tells what share of the k nearest of some rows are
+ * not among their lists by bytes, both among all rows. The share is the same on every rank,
+ * whatever the ranks. data    whose rows it reads, once held    claims the words bytes   has the
+ * mean; receives them share   receives it; 1 where the lengths of rows are beyond what bytes can
+ * hold Errors: IKT_ERR_RESOURCE, those of reading. */
+ikt_status ikt_byte_lists_try(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows, int64_t k,
+                              ikt_arrays *held, ikt_byte_rows *bytes, double *share);
+
+/* COLLECTIVE. The nearest rows of lists by bytes, by the scores of the tiles.
+ *   tiles   the rows themselves, in the same slots
+ *   bytes   the lists, longer than those of `out`
+ *   out     of the same rows, with "nothing yet" in every place; receives the lists, sorted
+ * Errors: IKT_ERR_RESOURCE. Memory: rows of other ranks, 128 MiB of them at a time. */
+ikt_status ikt_byte_lists_decide(ikt_context *ctx, const ikt_tiles *tiles,
+                                 const ikt_neighbours *bytes, ikt_neighbours *out);
+
+#endif
