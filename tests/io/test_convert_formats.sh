@@ -118,7 +118,7 @@ mat_refusals() {
 
 other_refusals() {
     local o=out.h5
-    refuse 3 'is no whole number of rows of 10 uint8' u8.raw $o --raw uint8 --columns 10
+    refuse 3 'is no whole number of rows of 10 numbers of 1 bytes' u8.raw $o --raw uint8 --columns 10
     refuse 3 'to be skipped' u8.raw $o --raw uint8 --columns 9 --skip 5000
     refuse 2 '--raw needs --columns' u8.raw $o --raw uint8
     refuse 2 'give their type, too' u8.raw $o --columns 9

@@ -281,7 +281,7 @@ ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_
         ikt_broadcast(ctx, matrix, IKT_PATH_MAX, 0);
         path = matrix;
     }
-    if (ikt_rank(ctx) == 0 && !options->reader.raw.type)
+    if (ikt_rank(ctx) == 0 && options->reader.raw.element.bytes == 0)
         st = find_kind(ctx, path, &options->reader, &kind);
     IKT_TRY(ikt_agree(ctx, st));
     kind = ikt_max_one(ctx, kind);

@@ -413,40 +413,27 @@ const ikt_reader_ops ikt_reader_npy = {
 
 /* --- raw numbers ------------------------------------------------------------------------------ */
 
-/* Without a header, of a type and a number of columns that the user tells; the size of the file
- * tells how many rows there are. */
+/* Without a header, of a type and a number of columns that the user tells. */
 static ikt_status raw_open(ikt_reader *reader, const ikt_reader_options *options) {
     ikt_binary *array = reader->self;
-    static const struct {
-        const char *name;
-        char kind;
-        int bytes;
-    } known[] = {{"int8", 'i', 1},    {"int16", 'i', 2},  {"int32", 'i', 4},  {"int64", 'i', 8},
-                 {"uint8", 'u', 1},   {"uint16", 'u', 2}, {"uint32", 'u', 4}, {"uint64", 'u', 8},
-                 {"float32", 'f', 4}, {"float64", 'f', 8}};
-    const ikt_raw_options *raw = &options->raw;
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (strcmp(known[k].name, raw->type) == 0)
-            array->element = (ikt_element){known[k].kind, known[k].bytes, raw->big};
-    if (array->element.bytes == 0)
-        return ikt_fail(reader->ctx, IKT_ERR_USAGE, "'%s' is no type of raw numbers", raw->type);
+    const ikt_raw *raw = &options->raw;
     IKT_TRY(open_plain(reader->ctx, reader->path, &array->bytes));
-    const int64_t bytes = array->bytes.size - raw->skip;
-    const int64_t row = ikt_binary_product(raw->columns, array->element.bytes);
+    const ikt_layout layout = ikt_raw_layout(raw, array->bytes.size);
     if (array->bytes.size < 0)
         return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s is no plain file: raw numbers need one",
                         reader->path);
-    if (bytes < 0 || row <= 0 || bytes % row != 0)
+    if (layout.n < 0)
         return ikt_fail(reader->ctx, IKT_ERR_DATA,
                         "%s has %lld bytes, %lld to be skipped: the rest is no whole number of "
-                        "rows of %lld %s (%lld bytes each)",
+                        "rows of %lld numbers of %d bytes",
                         reader->path, (long long)array->bytes.size, (long long)raw->skip,
-                        (long long)raw->columns, raw->type, (long long)row);
+                        (long long)raw->columns, raw->element.bytes);
+    array->element = raw->element;
     array->header = raw->skip;
     if (fseeko(array->bytes.handle, (off_t)raw->skip, SEEK_SET) != 0)
         return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s cannot be read: %s", reader->path,
                         strerror(errno));
-    return ikt_binary_shape(reader, bytes / row, raw->columns);
+    return ikt_binary_shape(reader, layout.n, layout.d);
 }
 
 const ikt_reader_ops ikt_reader_raw = {

@@ -277,7 +277,7 @@ ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_
                            ikt_reader **out) {
     const ikt_reader_ops *ops = &ikt_reader_raw;
     *out = NULL;
-    if (!options->raw.type) IKT_TRY(find_format(ctx, path, &ops));
+    if (options->raw.element.bytes == 0) IKT_TRY(find_format(ctx, path, &ops));
     IKT_TRY(ikt_reader_check_options(ctx, path, ops, options));
     IKT_TRY(ikt_reader_new(ctx, ops, path, out));
     const ikt_reader *reader = *out;

@@ -30,14 +30,6 @@ typedef enum { IKT_HEADER_AUTO, IKT_HEADER_YES, IKT_HEADER_NO } ikt_csv_header;
 /* LOCAL. What text is cut by, in whatever a context reads, where no option of its own says it. */
 void ikt_delimiter_use(ikt_context *ctx, char delimiter);
 
-/* Numbers without a header. */
-typedef struct {
-    const char *type; /* "float32"; NULL: the file is not raw */
-    int64_t columns;  /* 0: not given */
-    int64_t skip;     /* bytes before the first number */
-    bool big;         /* most significant byte first */
-} ikt_raw_options;
-
 /* Texts may be NULL for "". */
 typedef struct {
     char delimiter;           /* of CSV; 0 = the one that the text shows */
@@ -52,7 +44,7 @@ typedef struct {
     bool is_source;           /* of CSV: read directly, so that messages name settings */
     bool is_map;              /* of CSV: one to three columns of positions are looked for */
     const char *array;        /* of formats of several: which one; "" = the one that can be meant */
-    ikt_raw_options raw;
+    ikt_raw raw;
     int as; /* 0, or 1 + the ikt_type that values will be stored as: LIBSVM names the line of one
              * that does not fit */
 } ikt_reader_options;

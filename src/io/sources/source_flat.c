@@ -232,17 +232,13 @@ static ikt_status find_layout(ikt_context *ctx, const char *path, const char *ar
     }
     if (stat(path, &about) != 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
-    const int64_t bytes = (int64_t)about.st_size - raw->skip;
-    const int64_t row = ikt_binary_product(raw->columns, raw->bytes);
-    if (row <= 0 || bytes < row || bytes % row != 0)
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s has %lld bytes: after the %lld of input.skip these are no whole rows "
-                        "of %lld numbers of %d bytes (input.columns, input.type)",
-                        path, (long long)about.st_size, (long long)raw->skip,
-                        (long long)raw->columns, raw->bytes);
-    *layout = (ikt_layout){
-        {raw->kind, raw->bytes, raw->big}, raw->skip, bytes / row, raw->columns, false, false, 0};
-    return IKT_OK;
+    *layout = ikt_raw_layout(raw, (int64_t)about.st_size);
+    if (layout->n > 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s has %lld bytes: after the %lld of input.skip these are no whole rows "
+                    "of %lld numbers of %d bytes (input.columns, input.type)",
+                    path, (long long)about.st_size, (long long)raw->skip, (long long)raw->columns,
+                    raw->element.bytes);
 }
 
 /* LOCAL. Opens the file on this rank, whose layout is known. */
