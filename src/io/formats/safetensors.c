@@ -14,7 +14,7 @@
 #include "io/formats/bytes.h"
 #include "io/formats/csv_file.h"
 
-enum { AXES_MOST = 8, TYPE_SIZE = 16, SHAPE_SIZE = 160, HEAD = 8 };
+enum { AXES_MOST = 8, SHAPE_SIZE = 160, HEAD = 8 };
 static const int64_t header_most = 100000000; /* as the format has it */
 
 typedef struct {
