@@ -35,15 +35,6 @@ ikt_element ikt_element_numbered(int number, bool big) {
     return (ikt_element){known[number].kind, known[number].bytes, big};
 }
 
-ikt_layout ikt_raw_layout(const ikt_raw *raw, int64_t bytes) {
-    const int64_t row = raw->columns * raw->element.bytes, of_rows = bytes - raw->skip;
-    const bool is_whole = row > 0 && of_rows >= 0 && of_rows % row == 0;
-    return (ikt_layout){.element = raw->element,
-                        .offset = raw->skip,
-                        .n = is_whole ? of_rows / row : -1,
-                        .d = raw->columns};
-}
-
 ikt_element ikt_element_native(char kind, int bytes) {
     const uint16_t one = 1;
     return (ikt_element){kind, bytes, *(const unsigned char *)&one == 0};

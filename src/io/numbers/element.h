@@ -36,16 +36,6 @@ typedef struct {
     int64_t lead; /* bytes before each row, which say as an integer that it has d columns; 0 or 4 */
 } ikt_layout;
 
-/* A file of nothing but numbers, row after row; the size of the file tells how many rows. */
-typedef struct {
-    ikt_element element; /* bytes: 0 where the file is not such a one */
-    int64_t columns;     /* 0: not given */
-    int64_t skip;        /* bytes before the first number */
-} ikt_raw;
-
-/* LOCAL, pure. Where they stand in a file of so many bytes; n = -1 where they are no whole rows. */
-ikt_layout ikt_raw_layout(const ikt_raw *raw, int64_t bytes);
-
 /* The types of numbers as options and settings name them. */
 #define IKT_ELEMENT_NAMES                                                                          \
     "uint8|int8|uint16|int16|uint32|int32|uint64|int64|float16|float32|float64"

@@ -27,6 +27,13 @@ bool ikt_source_is_hdf5(const char *path);
  * matrices column after column. */
 typedef enum { IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES, IKT_TRANSPOSED_NO } ikt_transposed;
 
+/* A file of nothing but numbers, row after row; the size of the file tells how many rows. */
+typedef struct {
+    ikt_element element;
+    int64_t columns; /* 0: the file is of a format that says what it holds */
+    int64_t skip;    /* bytes before the first number */
+} ikt_raw;
+
 /* The data set of a file that names none: obsm/X_pca of an AnnData file that has it, else X. */
 #define IKT_DATASET_AUTO "auto"
 
