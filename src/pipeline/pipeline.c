@@ -155,8 +155,7 @@ static ikt_status begin(ikt_context *ctx, double began, ikt_run *run) {
                                   &run->model_writer);
 }
 
-/* COLLECTIVE. What the rows tell to be refused, the checkpoint, labels, and the file of the graph.
- */
+/* COLLECTIVE. What the rows decide and refuse, the checkpoint, labels, the file of the graph. */
 static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
                           ikt_recipe *recipe, ikt_run *run) {
     ikt_settings *settings = &run->settings;
