@@ -2,8 +2,7 @@
 # Every hot path alone, with its ratio to what this machine can do at best, measured in the same run:
 # on one rank with all threads, and what ranks exchange on two ranks. A few minutes; wants a quiet machine.
 #   scripts/bench.sh [FOLDER [options of bench ...]]     e.g. --rows 300000 --seconds 1
-# Writes FOLDER/paths.json, FOLDER/ranks.json and both as a table, FOLDER/bench.md (docs/performance),
-# and puts them into docs/performance.md.
+# Writes FOLDER/paths.json, FOLDER/ranks.json and both as a table, FOLDER/bench.md (docs/performance).
 # IKT_BENCH: the program; IKT_MPIRUN: the launcher up to the number of ranks.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -27,6 +26,4 @@ OMP_NUM_THREADS=1 "${launch[@]}" 2 "$bench" halo grid-sum exact-reduce \
     echo
     cat "$work/ranks.md"
 } >"$folder/bench.md"
-# Where these are the tables of a text, they go into it.
-[ ! -e "$folder.md" ] || python3 "$source/scripts/performance.py" "$folder.md" "$folder"
 cat "$folder/bench.md"

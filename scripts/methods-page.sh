@@ -22,7 +22,7 @@ MEASURES = (
     ("global score", "Global score (principal components have 1)", "share", 1),
     ("outlier ratio", "Outlier ratio (that of the data is in the last column)", "%.2f", 0),
     ("seconds", "Seconds", "seconds", 0))
-ON_PAGE = ("10-NN accuracy", "trustworthiness (k 12)", "seconds")
+ON_PAGE = ("10-NN accuracy", "trustworthiness (k 12)")
 BEGIN, END = "<!-- tables: begin -->\n", "<!-- tables: end -->\n"
 
 

@@ -70,8 +70,8 @@ static void find_cells(ikt_context *ctx, const ikt_whole *w, int64_t p, const in
 
 /* COLLECTIVE. Offers partitioning p, each once and in ascending order.
  *   all, own   [psi] rows of each cell, over all ranks and of this one */
-static void ikt_pair_draws_offer(ikt_context *ctx, const ikt_whole *w, int64_t p,
-                                 const int64_t *all, const int64_t *own, ikt_pair_draws *d) {
+static void pair_draws_offer(ikt_context *ctx, const ikt_whole *w, int64_t p, const int64_t *all,
+                             const int64_t *own, ikt_pair_draws *d) {
     find_cells(ctx, w, p, d->row, PAIRS, d->cell);
     for (int64_t s = 0; s < PAIRS; s++) {
         const int64_t cell = d->cell[s], others = all[cell] - 1;
@@ -175,7 +175,7 @@ static void find_log_p(ikt_context *ctx, const ikt_whole *w, int64_t count, cons
 /* COLLECTIVE. The pairs, once all partitionings are offered.
  *   whole   with its totals; receives the pairs
  * Errors: IKT_ERR_RESOURCE. */
-static ikt_status ikt_pair_draws_finish(ikt_context *ctx, const ikt_pair_draws *d, ikt_whole *w) {
+static ikt_status pair_draws_finish(ikt_context *ctx, const ikt_pair_draws *d, ikt_whole *w) {
     int64_t count = 0;
     ikt_whole_pairs *out = &w->sample;
     IKT_ARRAYS(held, ctx, purpose);
@@ -363,8 +363,7 @@ static ikt_status count_cells(ikt_context *ctx, ikt_whole *w, ikt_pair_draws *dr
         meet(ctx, w, &c);
         add_totals(ctx, w, &c);
         for (int64_t p = 0; p < c.count; p++)
-            ikt_pair_draws_offer(ctx, w, c.first + p, c.all + p * w->psi, c.own + p * w->psi,
-                                 draws);
+            pair_draws_offer(ctx, w, c.first + p, c.all + p * w->psi, c.own + p * w->psi, draws);
         if (ikt_size(ctx) > 1) IKT_TRY(ikt_agree(ctx, note_owners(ctx, w, &c)));
     }
     return IKT_OK;
@@ -407,7 +406,7 @@ ikt_status ikt_whole_create(ikt_context *ctx, const ikt_rows *rows, int64_t psi,
     IKT_TRY(st);
     IKT_TRY(count_cells(ctx, &made, &draws));
     IKT_TRY(count_rows(ctx, &made));
-    IKT_TRY(ikt_pair_draws_finish(ctx, &draws, &made));
+    IKT_TRY(pair_draws_finish(ctx, &draws, &made));
     return ikt_give(out, made);
 }
 

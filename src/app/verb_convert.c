@@ -18,9 +18,7 @@ typedef struct {
 } command;
 
 static ikt_status convert(ikt_context *ctx, const command *asked) {
-    static const char *const raw_types[] = {NULL,     "int8",    "int16",  "int32",
-                                            "int64",  "uint8",   "uint16", "uint32",
-                                            "uint64", "float32", "float64"};
+    const ikt_element number = ikt_element_numbered(asked->raw - 1, asked->byte_order == 1);
     const ikt_convert_options options = {
         .feed = {.reader = {.header = (ikt_csv_header)asked->header,
                             .label_column = asked->label_column,
@@ -28,9 +26,8 @@ static ikt_status convert(ikt_context *ctx, const command *asked) {
                             .text_columns = asked->text_columns,
                             .keeps_text = true,
                             .keeps_missing = asked->missing == 1,
-                            .array = asked->array,
-                            .raw = {raw_types[asked->raw], asked->columns, asked->skip,
-                                    asked->byte_order == 1}},
+                            .array = asked->array},
+                 .raw = {number, asked->columns, asked->skip},
                  .dataset = asked->dataset,
                  .labels = asked->labels,
                  .label_array = asked->label_array,
@@ -67,9 +64,6 @@ static ikt_status convert(ikt_context *ctx, const command *asked) {
     return IKT_OK;
 }
 
-static const char raw_types[] =
-    "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64";
-
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command asked;
     bool help;
@@ -99,7 +93,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"array", IKT_TEXT("NAME", "", asked.array),
          "The array of an NPZ or MATLAB file to take. Without it the only array of two axes is "
          "taken, or the one called X, data, ..."},
-        {"raw", IKT_CHOICE("TYPE", "no", raw_types, &asked.raw),
+        {"raw", IKT_CHOICE("TYPE", "no", "no|" IKT_ELEMENT_NAMES, &asked.raw),
          "The file holds numbers of this type alone, row after row; --columns is needed, too"},
         {"columns", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &asked.columns,
          "The numbers in a row of a raw file"},

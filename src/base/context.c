@@ -37,7 +37,7 @@ bool ikt_mpi_is_there(void) {
  * writes the absolute path into 256 bytes and thereby ends the program where the path is longer;
  * `sm` wants shared memory, and the launcher's folder, without which no file can be opened. What is
  * left then keeps files beside each that is open. */
-static void ikt_mpi_choose_file_parts(bool has_launcher) {
+static void choose_file_parts(bool has_launcher) {
     if (!ikt_mpi_is_there()) return; /* another MPI in the process would see it */
     const bool can_share = has_launcher && access("/dev/shm", W_OK) == 0;
     setenv("OMPI_MCA_sharedfp", can_share ? "^lockedfile" : "^lockedfile,sm", 0);
@@ -67,7 +67,7 @@ static bool begin_alone(int wanted, int *level) {
         was_there[i] = getenv(of_one_process[i].name) != NULL;
         if (of_one_process[i].value) setenv(of_one_process[i].name, of_one_process[i].value, 0);
     }
-    ikt_mpi_choose_file_parts(false);
+    choose_file_parts(false);
     const bool has_begun = MPI_Init_thread(NULL, NULL, wanted, level) == MPI_SUCCESS;
     for (int i = 0; i < PARAMETERS; i++)
         if (!was_there[i]) unsetenv(of_one_process[i].name);
@@ -103,7 +103,7 @@ static void end_mpi(void) {
 /* LOCAL. Begins MPI in a program of others, or finds it begun; what is begun here is ended at the
  * exit of the process. Returns NULL, or why MPI cannot be used here: a sentence, not to be freed.
  */
-static const char *ikt_mpi_begin_for_host(void) {
+static const char *begin_mpi_for_host(void) {
     int has_begun = 0, is_over = 0, level = MPI_THREAD_SINGLE, is_main = 1;
     if (MPI_Initialized(&has_begun) != MPI_SUCCESS || MPI_Finalized(&is_over) != MPI_SUCCESS)
         return "MPI does not say whether it has begun in this process";
@@ -141,7 +141,7 @@ static const int64_t default_piece_bytes = (int64_t)1 << 30;
 
 ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     *out = NULL;
-    ikt_mpi_choose_file_parts(true); /* what was chosen before MPI began stays */
+    choose_file_parts(true); /* what was chosen before MPI began stays */
     ikt_context *ctx = calloc(1, sizeof *ctx);
     int size = 1, anywhere = 1;
     MPI_Comm_size(comm, &size);
@@ -169,7 +169,7 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
 
 ikt_status ikt_context_create_single(int threads, ikt_context **out, const char **why) {
     *out = NULL;
-    *why = ikt_mpi_begin_for_host();
+    *why = begin_mpi_for_host();
     if (*why) return IKT_ERR_USAGE;
     const ikt_status st = ikt_context_create(MPI_COMM_SELF, threads, out);
     if (st != IKT_OK) *why = "there is not enough memory for a context";

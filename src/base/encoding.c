@@ -139,7 +139,7 @@ void ikt_make_printable(char *text) {
 char *ikt_shell_word(const char *text, char *word, size_t size) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_./:,+@%-";
-    const bool is_plain = text[strspn(text, plain)] == '\0';
+    const bool is_plain = *text && text[strspn(text, plain)] == '\0';
     size_t used = 0;
     if (!is_plain) word[used++] = '\'';
     for (; *text && used + 6 < size; text++)

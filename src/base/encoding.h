@@ -64,7 +64,7 @@ void ikt_quote(FILE *file, const char *text);
 void ikt_make_printable(char *text);
 
 /* LOCAL, pure. A word of a command as a shell takes it: in quotes where it holds what a shell would
- * change; cut at `size` bytes. Returns `word`. */
+ * change, or nothing; cut at `size` bytes. Returns `word`. */
 char *ikt_shell_word(const char *text, char *word, size_t size);
 
 /* LOCAL, pure. Letters of `count` bytes in base64 (RFC 4648): four for every three bytes begun. */

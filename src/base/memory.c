@@ -67,7 +67,7 @@ static header *header_of(void *data) {
 }
 
 /* Room in an array for the address of another. */
-static void **ikt_memory_link(void *data) {
+static void **link_of(void *data) {
     return &header_of(data)->link;
 }
 
@@ -304,7 +304,7 @@ static char nothing;
 
 void ikt_arrays_take(ikt_arrays *held, void *array) {
     if (!array) return;
-    *ikt_memory_link(array) = held->last ? held->last : &nothing;
+    *link_of(array) = held->last ? held->last : &nothing;
     held->last = array;
 }
 
@@ -332,7 +332,7 @@ ikt_status ikt_arrays_agree_both(ikt_arrays *held, ikt_arrays *work) {
 
 void ikt_arrays_free(ikt_arrays *held) {
     while (held->last) {
-        void *array = held->last, **link = ikt_memory_link(array);
+        void *array = held->last, **link = link_of(array);
         held->last = *link == &nothing ? NULL : *link;
         *link = NULL;
         ikt_free(&array);

@@ -78,12 +78,7 @@ ikt_status ikt_text_file_load(ikt_context *ctx, const char *path, char **text);
  * for names that other programs give to what this one calls otherwise (openTSNE, scikit-learn,
  * FIt-SNE, Rtsne, umap-learn, scanpy), one sentence with the name here, or why there is none. */
 
-/* LOCAL, pure. Whether a wrong name may stand for `name`: it differs by one letter, or by a third
- * of the letters of the longer one at most (insertions, deletions, changes, swaps of neighbours);
- * or its three or more letters are those that `name` begins with. */
-bool ikt_name_is_near(const char *wanted, const char *name);
-
-/* The nearest of the names that were offered so far. */
+/* The nearest of the names that were offered so far, where one is near enough. */
 typedef struct {
     const char *wanted;
     char name[160]; /* "" while none is near */

@@ -15,17 +15,16 @@ static bool begins_with(const char *name, const char *letters) {
     return length >= 3 && strncmp(name, letters, length) == 0;
 }
 
-/* How far a name is from a wrong one; INT_MAX where it is not near. */
+/* How far a name is from a wrong one; INT_MAX where it is not near. It is where the names differ by
+ * one letter, or by a third of the letters of the longer one at most (insertions, deletions,
+ * changes, swaps of neighbours); or where the wrong one has three or more letters, those that the
+ * name begins with. */
 static int near_distance(const char *wanted, const char *name) {
     const size_t own = strlen(wanted), length = strlen(name);
     const int third = (int)((own > length ? own : length) / 3);
     const int distance = ikt_name_distance(wanted, name);
     if (wanted[0] && distance <= (third > 1 ? third : 1)) return distance;
     return begins_with(name, wanted) ? third + 1 : INT_MAX;
-}
-
-bool ikt_name_is_near(const char *wanted, const char *name) {
-    return near_distance(wanted, name) < INT_MAX;
 }
 
 ikt_nearest ikt_nearest_begin(const char *wanted) {

@@ -19,65 +19,36 @@ enum {
 };
 
 static const ikt_key keys[] = {
-    {.name = "normalise",
-     .type = IKT_KEY_CHOICE,
-     .offset = offsetof(ikt_preprocess_settings, normalise),
-     .fallback = "auto",
-     .choices = "none|minmax|zscore|unit|auto",
-     .unit = "",
-     .help =
-         "How the columns are brought to one scale: minmax maps each column to [0, 1], zscore "
-         "gives it mean 0 and variance 1, unit gives each row length 1 (cosine distance), and none "
-         "keeps the values. auto takes none for embeddings, principal components, sparse rows and "
-         "columns of one unit, and minmax where some columns would outweigh all others; the log "
-         "says which and why. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
-    {.name = "missing",
-     .type = IKT_KEY_CHOICE,
-     .offset = offsetof(ikt_preprocess_settings, missing),
-     .fallback = "refuse",
-     .choices = "refuse|mean|median|drop",
-     .unit = "",
-     .help = "What happens to missing values (NaN): refuse ends the run with the first row and "
-             "column that lacks one, mean and median put that of the column in their place, and "
-             "drop leaves out the rows that lack any; the log says how many there are"},
-    {.name = "pca",
-     .type = IKT_KEY_INT,
-     .offset = offsetof(ikt_preprocess_settings, pca),
-     .fallback = "0",
-     .low = 0,
-     .high = 1e6,
-     .unit = "components",
-     .help = "Reduce the normalised rows to this many principal components; 0 keeps all columns. "
-             "Sparse rows may have up to 16,384 columns for this"},
-    {.name = "pca_rows",
-     .type = IKT_KEY_INT,
-     .offset = offsetof(ikt_preprocess_settings, pca_rows),
-     .fallback = "auto",
-     .low = 0,
-     .high = 1e15,
-     .allow_auto = 1,
-     .unit = "rows",
-     .help = "The number of rows that the principal components of preprocess.pca are found of, in "
-             "blocks of 512 spread evenly over the file; all rows are then reduced to them. 0 "
-             "takes all rows; auto takes all, but at most 1,048,576"},
-    {.name = "metric",
-     .type = IKT_KEY_CHOICE,
-     .offset = offsetof(ikt_preprocess_settings, metric),
-     .fallback = "euclidean",
-     .choices = "euclidean|cosine|correlation|manhattan|precomputed",
-     .unit = "",
-     .help = "What the distance of two rows is: euclidean; cosine, of the directions of the rows, "
-             "whose columns are not rescaled unless normalise says minmax or zscore; correlation, "
-             "the same of rows less their own mean; manhattan, the sum of absolute differences; "
-             "or precomputed, where the input is a matrix of the distances of all pairs of rows"},
-    {.name = "matrix",
-     .type = IKT_KEY_CHOICE,
-     .offset = offsetof(ikt_preprocess_settings, matrix),
-     .fallback = "distances",
-     .choices = "distances|similarities",
-     .unit = "",
-     .help = "What the entries of a precomputed matrix are: distances, or similarities K such as "
-             "those of a kernel, which become the distances sqrt(K_ii + K_jj - 2 K_ij)"},
+    {"normalise", IKT_KEY_CHOICE, offsetof(ikt_preprocess_settings, normalise), "auto", 0, 0, 0,
+     "none|minmax|zscore|unit|auto", "",
+     "How the columns are brought to one scale: minmax maps each column to [0, 1], zscore gives "
+     "it mean 0 and variance 1, unit gives each row length 1 (cosine distance), and none keeps "
+     "the values. auto takes none for embeddings, principal components, sparse rows and columns "
+     "of one unit, and minmax where some columns would outweigh all others; the log says which "
+     "and why. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
+    {"missing", IKT_KEY_CHOICE, offsetof(ikt_preprocess_settings, missing), "refuse", 0, 0, 0,
+     "refuse|mean|median|drop", "",
+     "What happens to missing values (NaN): refuse ends the run with the first row and column "
+     "that lacks one, mean and median put that of the column in their place, and drop leaves out "
+     "the rows that lack any; the log says how many there are"},
+    {"pca", IKT_KEY_INT, offsetof(ikt_preprocess_settings, pca), "0", 0, 1e6, 0, NULL, "components",
+     "Reduce the normalised rows to this many principal components; 0 keeps all columns. Sparse "
+     "rows may have up to 16,384 columns for this"},
+    {"pca_rows", IKT_KEY_INT, offsetof(ikt_preprocess_settings, pca_rows), "auto", 0, 1e15, 1, NULL,
+     "rows",
+     "The number of rows that the principal components of preprocess.pca are found of, in blocks "
+     "of 512 spread evenly over the file; all rows are then reduced to them. 0 takes all rows; "
+     "auto takes all, but at most 1,048,576"},
+    {"metric", IKT_KEY_CHOICE, offsetof(ikt_preprocess_settings, metric), "euclidean", 0, 0, 0,
+     "euclidean|cosine|correlation|manhattan|precomputed", "",
+     "What the distance of two rows is: euclidean; cosine, of the directions of the rows, whose "
+     "columns are not rescaled unless normalise says minmax or zscore; correlation, the same of "
+     "rows less their own mean; manhattan, the sum of absolute differences; or precomputed, "
+     "where the input is a matrix of the distances of all pairs of rows"},
+    {"matrix", IKT_KEY_CHOICE, offsetof(ikt_preprocess_settings, matrix), "distances", 0, 0, 0,
+     "distances|similarities", "",
+     "What the entries of a precomputed matrix are: distances, or similarities K such as those "
+     "of a kernel, which become the distances sqrt(K_ii + K_jj - 2 K_ij)"},
 };
 
 const ikt_section ikt_preprocess_section = {"preprocess",

@@ -85,25 +85,28 @@ static ikt_status begin(const ikt_measure_view *view, ikt_query_observer *observ
     return IKT_OK;
 }
 
-/* Appends the least and the largest gamma that the conditions allow, and says what settles them. */
-static ikt_status report(ikt_context *ctx, const work *k, const part *all, int64_t sample,
-                         ikt_measures *out) {
+/* The least and the largest gamma that the conditions allow, and what settles them. */
+typedef struct {
+    double spherical, separated;
+    int64_t bent;    /* the class that settles the former, */
+    int64_t near[2]; /* and those that settle the latter, the lower first */
+    int64_t small;   /* the first class of too few rows; -1: there is none */
+} limits;
+
+static limits find_limits(const work *k, const part *all) {
     const ikt_measure_view *view = k->view;
-    const int64_t *label = view->classes.label, count = k->count;
-    double spherical = 0, separated = INFINITY;
-    int64_t bent = 0, small = -1,
-            near[2] = {0, 1}; /* the classes that settle it; one of few rows */
-    char text[160];
+    const int64_t count = k->count;
+    limits found = {.separated = INFINITY, .near = {0, 1}, .small = -1};
     for (int64_t c = 0; c < count; c++) {
         const bool few = 10 * count * view->size[c] < view->n || isinf(all->half[c]);
-        if (few && small < 0) small = c;
+        if (few && found.small < 0) found.small = c;
         /* Not spherical: .51 of the class are more than all others, or duplicates, where b > 0 is
          * asked for. */
         const bool is_none = isinf(all->half[c]) || !(all->least[c] > 0);
         const double gamma = is_none ? INFINITY : fmax(0, all->half[c] / all->least[c] - 1);
-        if (gamma > spherical) {
-            spherical = gamma;
-            bent = c;
+        if (gamma > found.spherical) {
+            found.spherical = gamma;
+            found.bent = c;
         }
     }
     for (int64_t e = 0; e < count * count; e++) {
@@ -111,32 +114,41 @@ static ikt_status report(ikt_context *ctx, const work *k, const part *all, int64
         const double widest = fmax(all->half[a], all->half[b]);
         if (a == b || isinf(all->across[e]) || !(widest > 0)) continue;
         const double gamma = (all->across[e] / widest - 1) / log((double)view->n);
-        if (gamma < separated) {
-            separated = gamma;
-            near[0] = a < b ? a : b;
-            near[1] = a < b ? b : a;
+        if (gamma < found.separated) {
+            found.separated = gamma;
+            found.near[0] = ikt_smaller(a, b);
+            found.near[1] = ikt_larger(a, b);
         }
     }
-    const bool is_met = small < 0 && separated > 0 && separated >= spherical;
-    const long long bent_one = label[bent], one = label[near[0]], other = label[near[1]];
+    return found;
+}
+
+/* Appends them, and the b of the classes. */
+static ikt_status report(ikt_context *ctx, const work *k, const part *all, int64_t sample,
+                         ikt_measures *out) {
+    const int64_t *label = k->view->classes.label, count = k->count;
+    const limits l = find_limits(k, all);
+    const bool is_met = l.small < 0 && l.separated > 0 && l.separated >= l.spherical;
+    const long long bent = label[l.bent], one = label[l.near[0]], other = label[l.near[1]];
+    char text[160];
     if (is_met)
         snprintf(text, sizeof text, "the largest gamma for which the data satisfy the definition");
-    else if (small >= 0)
+    else if (l.small >= 0)
         snprintf(text, sizeof text, "none: class %lld has fewer than 3 or n / (10 k) rows",
-                 (long long)label[small]);
-    else if (!(separated > 0))
+                 (long long)label[l.small]);
+    else if (!(l.separated > 0))
         snprintf(text, sizeof text, "none: classes %lld and %lld are not separated", one, other);
     else
         snprintf(text, sizeof text,
-                 "none: class %lld is not as spherical as the classes are separated", bent_one);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met ? separated : NAN, sample, text));
+                 "none: class %lld is not as spherical as the classes are separated", bent);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met ? l.separated : NAN, sample, text));
     snprintf(text, sizeof text, "the data are gamma-spherical from this on; class %lld settles it",
-             bent_one);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma spherical", spherical, sample, text));
+             bent);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma spherical", l.spherical, sample, text));
     snprintf(text, sizeof text,
              "the data are gamma-well-separated up to this; classes %lld and %lld settle it", one,
              other);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma separated", separated, sample, text));
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma separated", l.separated, sample, text));
     for (int64_t c = 0; c < count && c < CLASSES_LISTED; c++) {
         snprintf(text, 48, "b, class %lld", (long long)label[c]);
         IKT_TRY(ikt_measures_add(ctx, out, text, all->half[c], sample,

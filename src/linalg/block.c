@@ -24,10 +24,10 @@ typedef struct {
     int64_t skipped;        /* own rows that the owner of their block's first row sums */
     int64_t count;          /* rows to be summed, from own row `skipped` on */
     double *tail;           /* [...* m] those of them that other ranks own */
-} ikt_summed_rows;
+} summed_rows;
 
 /* LOCAL. Row i of those to be summed. */
-static inline const double *ikt_summed_row(const ikt_summed_rows *rows, int64_t i) {
+static inline const double *summed_row(const summed_rows *rows, int64_t i) {
     const int64_t own = rows->skipped + i, m = rows->block->m;
     return own < rows->block->rows.count ? rows->block->v + own * m
                                          : rows->tail + (own - rows->block->rows.count) * m;
@@ -56,13 +56,13 @@ static int64_t summed_end(int64_t n, int64_t first, int64_t count) {
 }
 
 /* COLLECTIVE. Fetches the tail. Errors: IKT_ERR_RESOURCE, agreed; free with
- * ikt_summed_rows_destroy in any case. */
-static ikt_status ikt_summed_rows_create(const ikt_block *block, ikt_summed_rows *out) {
+ * summed_rows_destroy in any case. */
+static ikt_status summed_rows_create(const ikt_block *block, summed_rows *out) {
     const ikt_rows *rows = &block->rows;
     const int64_t end = rows->first + rows->count;
     const int64_t last = summed_end(rows->n, rows->first, rows->count);
     const int64_t tail = last > end ? last - end : 0;
-    *out = (ikt_summed_rows){.block = block};
+    *out = (summed_rows){.block = block};
     out->skipped = ikt_smaller(block_start(rows->first) - rows->first, rows->count);
     out->count = rows->count - out->skipped + tail;
     IKT_ARRAYS(held, block->ctx, purpose);
@@ -82,21 +82,21 @@ static ikt_status ikt_summed_rows_create(const ikt_block *block, ikt_summed_rows
     return IKT_OK;
 }
 
-static void ikt_summed_rows_destroy(ikt_summed_rows *rows) {
+static void summed_rows_destroy(summed_rows *rows) {
     ikt_free(&rows->tail);
 }
 
 /* --- squares ---------------------------------------------------------------------------------- */
 
 /* Plain sums over one fixed block. */
-IKT_WIDEST_VECTORS static void add_squares(const ikt_summed_rows *a, const ikt_summed_rows *b,
+IKT_WIDEST_VECTORS static void add_squares(const summed_rows *a, const summed_rows *b,
                                            const double *theta, int64_t first, int64_t last,
                                            double *restrict sum) {
     const int64_t m = a->block->m;
     for (int64_t k = 0; k < m; k++)
         sum[k] = 0;
     for (int64_t i = first; i < last; i++) {
-        const double *restrict x = ikt_summed_row(a, i), *y = b ? ikt_summed_row(b, i) : NULL;
+        const double *restrict x = summed_row(a, i), *y = b ? summed_row(b, i) : NULL;
         for (int64_t k = 0; k < m && !y; k++)
             sum[k] += x[k] * x[k];
         for (int64_t k = 0; k < m && y; k++) {
@@ -109,8 +109,8 @@ IKT_WIDEST_VECTORS static void add_squares(const ikt_summed_rows *a, const ikt_s
 /* COLLECTIVE. Sums over rows of (b - theta a)^2 for each column; of a^2 where b is NULL.
  *   square   [m] receives them
  * Errors: IKT_ERR_RESOURCE; IKT_ERR_INTERNAL where one is not finite; agreed. */
-static ikt_status ikt_sum_squares(const ikt_summed_rows *a, const ikt_summed_rows *b,
-                                  const double *theta, double *square) {
+static ikt_status sum_squares(const summed_rows *a, const summed_rows *b, const double *theta,
+                              double *square) {
     ikt_context *ctx = a->block->ctx;
     const int64_t m = a->block->m, threads = ikt_threads(ctx);
     IKT_ARRAYS(held, ctx, purpose);
@@ -151,8 +151,8 @@ static int exponent_of(double square) {
 }
 
 /* The fixed block from row `first` on as panels of scaled columns, [panels][depth][PANEL]. */
-IKT_WIDEST_VECTORS static void pack_rows(const ikt_summed_rows *a, const double *scale,
-                                         int64_t first, int64_t depth, double *packed) {
+IKT_WIDEST_VECTORS static void pack_rows(const summed_rows *a, const double *scale, int64_t first,
+                                         int64_t depth, double *packed) {
     const int64_t m = a->block->m;
     for (int64_t c = 0; c < m; c += PANEL) {
         const int64_t width = ikt_smaller(PANEL, m - c);
@@ -160,7 +160,7 @@ IKT_WIDEST_VECTORS static void pack_rows(const ikt_summed_rows *a, const double 
         memcpy(unit, scale + c, (size_t)width * sizeof *unit);
         for (int64_t i = 0; i < depth; i++) {
             double *panel = packed + c * depth + i * PANEL, row[PANEL] = {0};
-            memcpy(row, ikt_summed_row(a, first + i) + c, (size_t)width * sizeof *row);
+            memcpy(row, summed_row(a, first + i) + c, (size_t)width * sizeof *row);
             for (int64_t k = 0; k < PANEL; k++)
                 panel[k] = row[k] * unit[k];
         }
@@ -191,7 +191,7 @@ typedef struct {
     int64_t *sum;
 } thread_share;
 
-static void add_products(const ikt_summed_rows *a, const ikt_summed_rows *b, const double *scale,
+static void add_products(const summed_rows *a, const summed_rows *b, const double *scale,
                          int64_t first, const thread_share *mine) {
     const ikt_isa isa = ikt_cpu_isa();
     const bool is_same = a->block == b->block;
@@ -224,10 +224,10 @@ static void set_scales(const double *square, int64_t m, double *scale) {
 }
 
 /* COLLECTIVE. Sums over rows of a_i b_j for all pairs of columns.
- *   a_square, b_square   what ikt_sum_squares gives of each
+ *   a_square, b_square   what sum_squares gives of each
  *   gram                 [a->m * b->m] receives them */
-static ikt_status ikt_sum_products(const ikt_summed_rows *a, const ikt_summed_rows *b,
-                                   const double *a_square, const double *b_square, double *gram) {
+static ikt_status sum_products(const summed_rows *a, const summed_rows *b, const double *a_square,
+                               const double *b_square, double *gram) {
     ikt_context *ctx = a->block->ctx;
     const int64_t size[2] = {a->block->m, b->block->m}, entries = size[0] * size[1];
     const int64_t threads = ikt_threads(ctx);
@@ -302,26 +302,26 @@ void ikt_block_random(ikt_block *block, int64_t first, uint64_t seed, uint64_t r
 
 ikt_status ikt_block_gram(const ikt_block *v, const ikt_block *w, double *gram) {
     const bool is_same = v == w;
-    ikt_summed_rows left IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL},
-                         right IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL};
+    summed_rows left IKT_AT_END(summed_rows_destroy) = {.tail = NULL},
+                     right IKT_AT_END(summed_rows_destroy) = {.tail = NULL};
     double *square IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc_all(v->ctx, &square, v->m + w->m, sizeof *square, purpose));
-    IKT_TRY(ikt_summed_rows_create(v, &left));
-    IKT_TRY(ikt_sum_squares(&left, NULL, NULL, square));
-    if (!is_same) IKT_TRY(ikt_summed_rows_create(w, &right));
-    if (!is_same) IKT_TRY(ikt_sum_squares(&right, NULL, NULL, square + v->m));
-    return ikt_sum_products(&left, is_same ? &left : &right, square,
-                            is_same ? square : square + v->m, gram);
+    IKT_TRY(summed_rows_create(v, &left));
+    IKT_TRY(sum_squares(&left, NULL, NULL, square));
+    if (!is_same) IKT_TRY(summed_rows_create(w, &right));
+    if (!is_same) IKT_TRY(sum_squares(&right, NULL, NULL, square + v->m));
+    return sum_products(&left, is_same ? &left : &right, square, is_same ? square : square + v->m,
+                        gram);
 }
 
-/* COLLECTIVE. The roots of ikt_sum_squares. */
+/* COLLECTIVE. The roots of sum_squares. */
 static ikt_status lengths(const ikt_block *v, const ikt_block *b, const double *theta,
                           double *length) {
-    ikt_summed_rows left IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL},
-                         right IKT_AT_END(ikt_summed_rows_destroy) = {.tail = NULL};
-    IKT_TRY(ikt_summed_rows_create(v, &left));
-    if (b) IKT_TRY(ikt_summed_rows_create(b, &right));
-    IKT_TRY(ikt_sum_squares(&left, b ? &right : NULL, theta, length));
+    summed_rows left IKT_AT_END(summed_rows_destroy) = {.tail = NULL},
+                     right IKT_AT_END(summed_rows_destroy) = {.tail = NULL};
+    IKT_TRY(summed_rows_create(v, &left));
+    if (b) IKT_TRY(summed_rows_create(b, &right));
+    IKT_TRY(sum_squares(&left, b ? &right : NULL, theta, length));
     for (int64_t k = 0; k < v->m; k++)
         length[k] = sqrt(length[k]);
     return IKT_OK;

@@ -151,8 +151,7 @@ static int32_t quantise(const ikt_quantiser *q, const float *x, double scale, in
 }
 
 /* The same of a part, by one thread. */
-static void ikt_quantise_pack(const ikt_quantiser *q, const float *x, int64_t count,
-                              int32_t *packed) {
+static void pack(const ikt_quantiser *q, const float *x, int64_t count, int32_t *packed) {
     const int64_t group = (1 + q->words) * LANE_COUNT, tail = count % LANE_COUNT;
     bool is_inside;
     if (tail) {
@@ -172,8 +171,8 @@ void ikt_quantise_all(ikt_context *ctx, const ikt_quantiser *q, const float *x, 
                       int32_t *packed) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t first = 0; first < count; first += TOGETHER)
-        ikt_quantise_pack(q, x + first * q->d, ikt_smaller(count - first, TOGETHER),
-                          packed + ikt_quantised_size(q->d, first));
+        pack(q, x + first * q->d, ikt_smaller(count - first, TOGETHER),
+             packed + ikt_quantised_size(q->d, first));
 }
 
 void ikt_quantise_rows(ikt_context *ctx, const ikt_quantiser *q, const float *x, int64_t count,
@@ -193,8 +192,8 @@ void ikt_quantise_rows(ikt_context *ctx, const ikt_quantiser *q, const float *x,
  *   words   [words * stride], every stride-th is written
  *   square  receives the squared length
  * Returns whether the row is within the ball. */
-static bool ikt_quantise_negated(const ikt_quantiser *q, const float *x, int32_t *words,
-                                 int64_t stride, double *square) {
+static bool pack_negated(const ikt_quantiser *q, const float *x, int32_t *words, int64_t stride,
+                         double *square) {
     bool is_inside;
     const double scale = scale_of(q, x, &is_inside);
     *square = quantise(q, x, -scale, words, stride);
@@ -239,8 +238,7 @@ void ikt_filter_begin(ikt_filter *filter, const float *x, int64_t count) {
         *row = (ikt_filter_row){.limit = INT32_MAX,
                                 .score = filter->score + r * (filter->capacity + LANE_COUNT),
                                 .number = filter->number + r * (filter->capacity + LANE_COUNT)};
-        row->undecided =
-            r >= count || !ikt_quantise_negated(q, x + r * q->d, words, GROUP, &row->square);
+        row->undecided = r >= count || !pack_negated(q, x + r * q->d, words, GROUP, &row->square);
         if (row->undecided) row->limit = INT32_MIN;
     }
 }

@@ -155,19 +155,17 @@ static ikt_status begin(ikt_context *ctx, double began, ikt_run *run) {
                                   &run->model_writer);
 }
 
-/* COLLECTIVE. What the rows tell to be refused, the checkpoint, labels, and the file of the graph.
- *   work   receives what the rows that there are decide */
+/* COLLECTIVE. What the rows decide and refuse, the checkpoint, labels, the file of the graph. */
 static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
-                          ikt_workload *work, ikt_run *run) {
-    const ikt_settings *settings = &run->settings;
-    ikt_data_shape shape = work->data;
+                          ikt_recipe *recipe, ikt_run *run) {
+    ikt_settings *settings = &run->settings;
+    ikt_type type = recipe->work.data.type;
     ikt_companions found;
     note_input(ctx, source, data, run);
-    shape.n = run->rows.n;
-    if (data && shape.type == IKT_TYPE_U8 && !ikt_dataset_is_u8(data)) shape.type = IKT_TYPE_F32;
+    if (data && type == IKT_TYPE_U8 && !ikt_dataset_is_u8(data)) type = IKT_TYPE_F32;
     IKT_TRY(ikt_check_room(ctx, settings, run->rows.n));
-    IKT_TRY(ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx), work));
-    const ikt_memory_plan plan = ikt_memory_plan_make(work, ikt_memory_beside(ctx));
+    IKT_TRY(ikt_recipe_fit(ctx, recipe, run->rows.n, type, settings));
+    const ikt_memory_plan plan = ikt_memory_plan_make(&recipe->work, ikt_memory_beside(ctx));
     run->predicted_bytes = ikt_max_one(ctx, plan.peak);
     IKT_TRY(ikt_memory_plan_check(ctx, &plan));
     IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &run->rows, &found));
@@ -205,11 +203,8 @@ static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, doubl
         IKT_TRY(
             ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, run->given, source));
     ikt_source *rows = *source ? *source : run->given;
-    if (rows) {
-        IKT_TRY(ikt_rows_open(ctx, rows, settings, data));
-        ikt_recipe_resolve_rows(ctx, recipe, ikt_source_rows(rows), settings);
-    }
-    IKT_TRY(prepare(ctx, rows, *data, &recipe->work, run));
+    if (rows) IKT_TRY(ikt_rows_open(ctx, rows, settings, data));
+    IKT_TRY(prepare(ctx, rows, *data, recipe, run));
     if (*source && ikt_missing_drops(*source)) return note_originals(ctx, *source, run);
     return IKT_OK;
 }
@@ -316,27 +311,26 @@ ikt_status ikt_pipeline_look(ikt_context *ctx, ikt_settings *settings, ikt_sourc
 static ikt_status rehearse(ikt_context *ctx, ikt_recipe *recipe, ikt_source **source,
                            ikt_rehearsal *out) {
     ikt_settings *settings = &recipe->settings;
-    ikt_data_shape shape = recipe->work.data;
     const ikt_shape all = {.has_rows = *source != NULL};
+    int64_t n = recipe->work.data.n;
     bool is_watched;
     IKT_TRY(ikt_check_limits(ctx, &settings->run, false, &is_watched, &out->seconds_left));
     if (*source) {
         IKT_TRY(ikt_pipeline_look(ctx, settings, source));
-        shape.n = ikt_source_rows(*source);
-        ikt_recipe_resolve_rows(ctx, recipe, shape.n, settings);
+        n = ikt_source_rows(*source);
     }
     snprintf(out->input_name, sizeof out->input_name, "%s",
              *source ? ikt_source_name(*source) : recipe->graph.name);
-    out->result_bytes = ikt_check_result_bytes(ctx, settings, shape.n);
-    IKT_TRY(ikt_check_room(ctx, settings, shape.n));
-    IKT_TRY(
-        ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx), &out->plan.work));
+    out->result_bytes = ikt_check_result_bytes(ctx, settings, n);
+    IKT_TRY(ikt_check_room(ctx, settings, n));
+    IKT_TRY(ikt_recipe_fit(ctx, recipe, n, recipe->work.data.type, settings));
+    out->plan.work = recipe->work;
     IKT_TRY(ikt_plan_make(ctx, ikt_max_one(ctx, ikt_memory_beside(ctx)), &out->plan));
     ikt_workload_settings(&out->plan.work, &out->settings);
     IKT_TRY(ikt_unused_reset(ctx, &out->settings, &all, NULL));
     IKT_TRY(ikt_memory_plan_check(ctx, &out->plan.memory));
     IKT_TRY(ikt_checkpoint_look(ctx, settings, &out->goes_on));
-    return settings->run.extend > 0 ? ikt_finished_check(ctx, settings, shape.n) : IKT_OK;
+    return settings->run.extend > 0 ? ikt_finished_check(ctx, settings, n) : IKT_OK;
 }
 
 ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,

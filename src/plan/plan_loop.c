@@ -12,7 +12,11 @@
 /* Multiply-adds of a pair of the exact repulsion. */
 static const double kernel_pair = 12.4;
 
-enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8, USUAL_RANK = 15 };
+enum {
+    REDUCED_SUM_BYTES = 560,
+    SAMPLES = 8,    /* sizes of the growing map that sums by FFT are planned for */
+    USUAL_RANK = 15 /* of the regulariser, where the eigengap of P will say it */
+};
 
 /* A position of each boundary row in one message to each rank that shares a boundary, or so many
  * bytes in place of a position. */

@@ -98,13 +98,6 @@ static void resolve_perplexity(ikt_context *ctx, const ikt_shape *shape, ikt_rec
     if (out->is_perplexity_auto) ikt_perplexity_resolve(ctx, affinity, shape->data.n);
 }
 
-void ikt_recipe_resolve_rows(ikt_context *ctx, const ikt_recipe *recipe, int64_t n,
-                             ikt_settings *settings) {
-    if (!recipe->is_perplexity_auto || n == recipe->work.data.n) return;
-    settings->affinity.gaussian.perplexity = IKT_AUTO_REAL;
-    ikt_perplexity_resolve(ctx, &settings->affinity, n);
-}
-
 /* How many entries of a matrix of all pairs are used. */
 static ikt_status count_pairs(ikt_context *ctx, const ikt_affinity_settings *affinity,
                               ikt_graph_about *about) {
@@ -173,6 +166,14 @@ static ikt_status check_landmarks(ikt_context *ctx, const ikt_workload *w) {
     return ikt_workload_of_landmarks(ctx, w, of_landmarks);
 }
 
+/* What the rows decide, and what they refuse. */
+static ikt_status make_work(ikt_context *ctx, const ikt_settings *settings,
+                            const ikt_data_shape *data, int ranks, int threads, ikt_workload *out) {
+    IKT_TRY(ikt_workload_make(ctx, settings, data, ranks, threads, out));
+    IKT_TRY(check_batch(ctx, out));
+    return check_landmarks(ctx, out);
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 ikt_status ikt_recipe_check_settings(ikt_context *ctx, const ikt_settings *given) {
@@ -203,9 +204,7 @@ static ikt_status make(ikt_context *ctx, const ikt_settings *given, const ikt_sh
     data.is_sparse = shape->is_stored_sparse && settings->preprocess.pca == 0;
     data.graph_entries = out->graph.entries;
     data.graph_is_ordered = out->graph.is_ordered;
-    IKT_TRY(ikt_workload_make(ctx, settings, &data, ranks, threads, &out->work));
-    IKT_TRY(check_batch(ctx, &out->work));
-    IKT_TRY(check_landmarks(ctx, &out->work));
+    IKT_TRY(make_work(ctx, settings, &data, ranks, threads, &out->work));
     const ikt_facts facts = ikt_facts_of(&out->work.settings, shape);
     return ikt_steps_find(ctx, &out->work.settings, &facts,
                           ikt_steps_wanted(&out->work.settings, &facts), &out->steps);
@@ -214,4 +213,18 @@ static ikt_status make(ikt_context *ctx, const ikt_settings *given, const ikt_sh
 ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *given, const ikt_shape *shape,
                            int ranks, int threads, ikt_recipe *out) {
     return ikt_preset_name(ctx, given, make(ctx, given, shape, ranks, threads, out));
+}
+
+ikt_status ikt_recipe_fit(ikt_context *ctx, ikt_recipe *recipe, int64_t n, ikt_type type,
+                          ikt_settings *settings) {
+    ikt_workload *work = &recipe->work;
+    ikt_data_shape data = work->data;
+    if (recipe->is_perplexity_auto && n != data.n) {
+        settings->affinity.gaussian.perplexity = IKT_AUTO_REAL;
+        ikt_perplexity_resolve(ctx, &settings->affinity, n);
+    }
+    data.n = n;
+    data.type = type;
+    return ikt_preset_name(ctx, settings,
+                           make_work(ctx, settings, &data, work->ranks, work->threads, work));
 }

@@ -78,11 +78,13 @@ ikt_status ikt_recipe_make(ikt_context *ctx, const ikt_settings *settings, const
 /* SAME-ARGS. Refuses what the settings alone say cannot be, before any file is opened. */
 ikt_status ikt_recipe_check_settings(ikt_context *ctx, const ikt_settings *settings);
 
-/* SAME-ARGS. What depends on the number of rows, once those that lack values have been left out.
- *   n          that are left
- *   settings   those of the recipe, or of the run */
-void ikt_recipe_resolve_rows(ikt_context *ctx, const ikt_recipe *recipe, int64_t n,
-                             ikt_settings *settings);
+/* SAME-ARGS. Decides again what the rows decide, once they are open and those that lack values have
+ * been left out: recipe->work, and the perplexity where it is auto.
+ *   n, type    of the rows that are left
+ *   settings   those of the recipe, or of the run
+ * Errors: as ikt_recipe_make, of numbers that these rows do not allow. */
+ikt_status ikt_recipe_fit(ikt_context *ctx, ikt_recipe *recipe, int64_t n, ikt_type type,
+                          ikt_settings *settings);
 
 /* SAME-ARGS. Resolves settings that go together for the shape of the rows. Errors: IKT_ERR_USAGE.
  */

@@ -11,13 +11,6 @@
 #include "io/formats/reader.h"
 #include "similarity/similarity_matrix.h"
 
-/* In the order of the choices of input.type. */
-static const struct {
-    char kind;
-    int bytes;
-} types[] = {{0, 0},   {'u', 1}, {'i', 1}, {'u', 2}, {'i', 2}, {'u', 4},
-             {'i', 4}, {'u', 8}, {'i', 8}, {'f', 2}, {'f', 4}, {'f', 8}};
-
 /* COLLECTIVE. The file and the data set of input.similarities. */
 static void find_matrix(ikt_context *ctx, const ikt_input_settings *input,
                         char file[IKT_STRING_MAX], const char **dataset) {
@@ -98,11 +91,8 @@ ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt
                                   .transposed = transposed[input->transposed],
                                   .inherited = input->inherited};
     if (is_raw)
-        options.raw = (ikt_raw){.columns = input->columns,
-                                .kind = types[input->type].kind,
-                                .bytes = types[input->type].bytes,
-                                .big = input->byte_order == 1,
-                                .skip = input->skip};
+        options.raw = (ikt_raw){ikt_element_numbered(input->type - 1, input->byte_order == 1),
+                                input->columns, input->skip};
     return ikt_source_open_with(ctx, input->file, &options, out);
 }
 

@@ -75,9 +75,7 @@ static const ikt_key input_keys[] = {
     NUMBER(input, columns, INT, "auto", 1, 1e9, 1, "numbers",
            "The numbers in a row of a raw file, which holds nothing but numbers; the size of the "
            "file then gives the number of rows. auto: the file is not raw"),
-    CHOICE(input, type, "auto",
-           "auto|uint8|int8|uint16|int16|uint32|int32|uint64|int64|float16|float32|float64",
-           "The type of the numbers in a raw file"),
+    CHOICE(input, type, "auto", "auto|" IKT_ELEMENT_NAMES, "The type of the numbers in a raw file"),
     CHOICE(input, byte_order, "little", "little|big",
            "The byte of a number that comes first in a raw file"),
     NUMBER(input, skip, INT, "0", 0, 1e15, 0, "bytes",

@@ -297,12 +297,9 @@ static const char *value_name(const ikt_loaded_model *loaded) {
     return loaded->shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "divergence";
 }
 
-/* Words of a command as a shell takes them. */
 static void add_word(ikt_text *text, const char *word) {
-    ikt_text_add(text, " '");
-    for (; *word; word++)
-        ikt_text_add(text, *word == '\'' ? "'\\%c'" : "%c", *word);
-    ikt_text_add(text, "'");
+    char shown[4 * IKT_STRING_MAX];
+    ikt_text_add(text, " %s", ikt_shell_word(word, shown, sizeof shown));
 }
 
 /* The command that gives the same file again; no note where it is longer than a note. */

@@ -64,6 +64,7 @@ def inputs():
         "packed.mat": (lambda p: scipy.io.savemat(p, {"fea": u1, "z": 3.0}, do_compression=True), u1, None),
         "sparse.mat": (lambda p: save(p, {"A": m.tocsc()}), full, None),
         "logical.mat": (lambda p: save(p, {"A": (m != 0).tocsc()}), (full != 0).astype(float), None),
+        "f2.raw": (lambda p: f4.astype("f2").tofile(p), f4.astype("f2"), None),
         "f4.raw": (lambda p: f4.tofile(p), f4, None),
         "i2.raw": (lambda p: open(p, "wb").write(b"header" + (x * 100).astype(">i2").tobytes()), (x * 100).astype(">i2"), None),
         "u8.raw": (lambda p: u1.tofile(p), u1, None),

@@ -39,11 +39,11 @@ static ikt_source_options options_of(const wish *w) {
     o.transposed = strcmp(w->transposed, "yes") == 0  ? IKT_TRANSPOSED_YES
                    : strcmp(w->transposed, "no") == 0 ? IKT_TRANSPOSED_NO
                                                       : IKT_TRANSPOSED_AUTO;
-    if (sscanf(w->raw, "%c,%d,%255[a-z],%lld,%lld", &o.raw.kind, &o.raw.bytes, order, &columns,
-               &skip) == 5) {
+    if (sscanf(w->raw, "%c,%d,%255[a-z],%lld,%lld", &o.raw.element.kind, &o.raw.element.bytes,
+               order, &columns, &skip) == 5) {
         o.raw.columns = columns;
         o.raw.skip = skip;
-        o.raw.big = strcmp(order, "big") == 0;
+        o.raw.element.big = strcmp(order, "big") == 0;
     }
     return o;
 }

@@ -44,6 +44,7 @@ formats() {
     convert full.mat --label-array Y
     convert row_labels.mat --labels row_labels.mat:Y
     for file in packed sparse logical; do convert $file.mat; done
+    convert f2.raw --raw float16 --columns 9
     convert f4.raw --raw float32 --columns 9
     convert i2.raw --raw int16 --columns 9 --skip 6 --byte-order big
     convert u8.raw --raw uint8 --columns 9
@@ -118,8 +119,9 @@ mat_refusals() {
 
 other_refusals() {
     local o=out.h5
-    refuse 3 'is no whole number of rows of 10 uint8' u8.raw $o --raw uint8 --columns 10
-    refuse 3 'to be skipped' u8.raw $o --raw uint8 --columns 9 --skip 5000
+    refuse 3 'are no whole rows of 10 numbers of 1 bytes' u8.raw $o --raw uint8 --columns 10
+    refuse 3 'after the 5000 that are skipped' u8.raw $o --raw uint8 --columns 9 --skip 5000
+    mkfifo pipe && refuse 4 'is no plain file' pipe $o --raw uint8 --columns 9
     refuse 2 '--raw needs --columns' u8.raw $o --raw uint8
     refuse 2 'give their type, too' u8.raw $o --columns 9
     refuse 2 'sparse matrices of HDF5, NPZ and MATLAB files' u8.raw $o --raw uint8 --columns 9 --sparse yes

@@ -225,6 +225,20 @@ a_perplexity_suits_the_rows_that_are_left() {
     done
 }
 
+# What fewer rows do not allow is refused in one sentence, which names the preset, by the plan, the dry run and the run.
+the_rows_that_are_left_are_refused_alike() {
+    local first='' words
+    for words in "plan left.npy" "embed left.npy output.file=no.h5 --dry-run" "embed left.npy output.file=no.h5"; do
+        # shellcheck disable=SC2086
+        "$IKT_PROGRAM" $words preprocess.missing=drop --preset trimap-paper --quiet >out.txt 2>err.txt && fail "$words: 50 neighbours among 30 rows"
+        : "${first:=$(tail -1 err.txt)}"
+        [ "$(tail -1 err.txt)" = "$first" ] || fail "$words says '$(tail -1 err.txt)', not '$first'"
+        grep -q 'none of the 30 rows .*run.preset=trimap-paper sets trimap.neighbours=50' err.txt || fail "$words: $(cat err.txt)"
+    done
+    "$IKT_PROGRAM" plan left.npy preprocess.missing=drop affinity.kind=gaussian >out.txt 2>err.txt || fail "plan: $(cat err.txt)"
+    grep -q 'auto takes 9.67, a third of the 29 other rows' err.txt || fail "plan: $(cat err.txt)"
+}
+
 # Steps that fall towards the last iteration fall anew when there are more of them.
 extended_runs_of_falling_steps_are_told() {
     local objective wanted
@@ -249,4 +263,5 @@ try new_rows_far_away_are_told "new rows far from the fit are marked and told"
 try lone_rows_are_told "rows far from all others are told, and are no exceptions where they are many"
 try extended_runs_of_falling_steps_are_told "that an extended run is not one longer run is told where steps fall"
 try a_perplexity_suits_the_rows_that_are_left "a perplexity that is not given suits the rows that are left"
+try the_rows_that_are_left_are_refused_alike "what the rows that are left do not allow is said alike by plan, dry run and run"
 exit $failed

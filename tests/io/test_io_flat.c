@@ -89,8 +89,7 @@ static void raw_numbers(void **state) {
     char name[IO_NAME_MAX];
     io_name(ctx, "flat.raw", name);
     for (int big = 0; big < 2; big++) {
-        const ikt_source_options options = {
-            .dataset = "X", .raw = {.columns = D, .kind = 'i', .bytes = 2, .big = big, .skip = 5}};
+        const ikt_source_options options = {.dataset = "X", .raw = {{'i', 2, big}, D, 5}};
         elements(bytes + 5, big, false);
         if (ikt_rank(ctx) == 0) io_write(name, bytes, sizeof bytes, false);
         ikt_barrier(ctx);

@@ -26,9 +26,12 @@ static void near_is_a_third_of_the_letters(void **state) {
                  {"iterations", "iter", false},
                  {"temperature", "iterations", false}};
     (void)state;
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-        if (ikt_name_is_near(cases[c].wanted, cases[c].name) != cases[c].is_near)
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        ikt_nearest nearest = ikt_nearest_begin(cases[c].wanted);
+        ikt_nearest_offer(&nearest, cases[c].name);
+        if ((nearest.name[0] != '\0') != cases[c].is_near)
             fail_msg("%s and %s", cases[c].wanted, cases[c].name);
+    }
 }
 
 static void the_nearest_is_offered_and_nothing_far(void **state) {

@@ -19,6 +19,7 @@ typedef struct {
     const char *dataset;     /* of HDF5; of CSV the columns; "auto": what embed takes */
     const char *labels;      /* a file, or "FILE:PART" (labels.h); of HDF5 also a data set of it */
     const char *label_array; /* of the input itself */
+    ikt_raw raw;             /* of a file of nothing but numbers */
     int64_t rows;            /* the first ones; 0: all */
 } ikt_feed_options;
 

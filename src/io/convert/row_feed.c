@@ -260,6 +260,10 @@ static ikt_status find_kind(ikt_context *ctx, const char *path, const ikt_reader
     return ikt_reader_check_options(ctx, path, content.format, options);
 }
 
+/* What raw numbers have no options for. */
+static const ikt_reader_ops raw_facts = {.name = "raw",
+                                         .labels_are = "labels are a file of their own (--labels)"};
+
 /* COLLECTIVE. Opens the rows, and the labels that go with them. */
 static ikt_status open_rows(ikt_row_feed *feed, int64_t kind, const ikt_feed_options *options) {
     IKT_TRY(feed->ops->open(feed, options));
@@ -273,7 +277,7 @@ ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_
                                                     &ikt_row_feed_source, &ikt_row_feed_hdf5};
     ikt_row_feed *feed = NULL;
     ikt_status st = IKT_OK;
-    int64_t kind = READER;
+    int64_t kind = options->raw.columns > 0 ? FLAT : READER;
     *out = NULL;
     char matrix[IKT_PATH_MAX] = "";
     const bool is_folder = ikt_rank(ctx) == 0 && ikt_folder_matrix(path, matrix);
@@ -281,7 +285,9 @@ ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_
         ikt_broadcast(ctx, matrix, IKT_PATH_MAX, 0);
         path = matrix;
     }
-    if (ikt_rank(ctx) == 0 && !options->reader.raw.type)
+    if (kind == FLAT)
+        st = ikt_reader_check_options(ctx, path, &raw_facts, &options->reader);
+    else if (ikt_rank(ctx) == 0)
         st = find_kind(ctx, path, &options->reader, &kind);
     IKT_TRY(ikt_agree(ctx, st));
     kind = ikt_max_one(ctx, kind);

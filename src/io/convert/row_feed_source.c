@@ -200,8 +200,12 @@ static ikt_status source_open(ikt_row_feed *feed, const ikt_feed_options *option
                         feed->path, array, options->dataset);
     const ikt_source_options rows = {.dataset = ikt_is_given(array)              ? array
                                                 : ikt_is_given(options->dataset) ? options->dataset
-                                                                                 : "X"};
-    IKT_TRY(ikt_source_open_with(feed->ctx, feed->path, &rows, &feed->source));
+                                                                                 : "X",
+                                     .raw = options->raw};
+    /* Nothing in raw numbers tells that they are such: what they look like is not asked. */
+    IKT_TRY(rows.raw.columns > 0
+                ? ikt_source_raw.open(feed->ctx, &ikt_source_raw, feed->path, &rows, &feed->source)
+                : ikt_source_open_with(feed->ctx, feed->path, &rows, &feed->source));
     feed->shape.n_file = ikt_source_rows(feed->source);
     IKT_TRY(ikt_row_feed_use_rows(feed, options->rows));
     return take_source(feed);

@@ -1,6 +1,5 @@
-/* Bytes of a file, read in order, and the readers of arrays that stand plainly in them: IDX, NPY
- * and raw numbers. See bytes.h. */
-#define _GNU_SOURCE /* fseeko */
+/* Bytes of a file, read in order, and the readers of arrays that stand plainly in them: IDX and
+ * NPY. See bytes.h. */
 #include "io/formats/bytes.h"
 
 #include <ctype.h>
@@ -33,19 +32,6 @@ static void gz_close(ikt_bytes *bytes) {
 
 static const ikt_bytes_ops gz_ops = {gz_read, gz_close};
 
-static ikt_status plain_read(ikt_bytes *bytes, void *data, int64_t count, int64_t *got) {
-    *got = (int64_t)fread(data, 1, (size_t)count, bytes->handle);
-    if (!ferror(bytes->handle)) return IKT_OK;
-    return ikt_fail(bytes->ctx, IKT_ERR_FILE, "%s cannot be read: %s", bytes->path,
-                    strerror(errno));
-}
-
-static void plain_close(ikt_bytes *bytes) {
-    fclose(bytes->handle);
-}
-
-static const ikt_bytes_ops plain_ops = {plain_read, plain_close};
-
 /* Bytes of a file of known length; -1 of a pipe. */
 static int64_t length_of(const char *path) {
     struct stat about;
@@ -63,18 +49,6 @@ ikt_status ikt_bytes_open(ikt_context *ctx, const char *path, ikt_bytes *bytes) 
     bytes->size = direct ? length : -1;
     bytes->packed = direct || length < 0 ? 0 : length;
     bytes->is_plain = bytes->size >= 0;
-    return IKT_OK;
-}
-
-/* As the file stands, even where it looks gzipped. */
-static ikt_status open_plain(ikt_context *ctx, const char *path, ikt_bytes *bytes) {
-    *bytes = (ikt_bytes){.ctx = ctx, .path = path, .size = length_of(path)};
-    bytes->is_plain = bytes->size >= 0;
-    IKT_TRY(ikt_input_check(ctx, path));
-    FILE *file = fopen(path, "rb");
-    if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
-    bytes->ops = &plain_ops;
-    bytes->handle = file;
     return IKT_OK;
 }
 
@@ -407,53 +381,6 @@ const ikt_reader_ops ikt_reader_npy = {
     .is_flat = true,
     .probe = npy_probe,
     .open = npy_open,
-    .read = ikt_binary_read,
-    .close = ikt_binary_close,
-};
-
-/* --- raw numbers ------------------------------------------------------------------------------ */
-
-/* Without a header, of a type and a number of columns that the user tells; the size of the file
- * tells how many rows there are. */
-static ikt_status raw_open(ikt_reader *reader, const ikt_reader_options *options) {
-    ikt_binary *array = reader->self;
-    static const struct {
-        const char *name;
-        char kind;
-        int bytes;
-    } known[] = {{"int8", 'i', 1},    {"int16", 'i', 2},  {"int32", 'i', 4},  {"int64", 'i', 8},
-                 {"uint8", 'u', 1},   {"uint16", 'u', 2}, {"uint32", 'u', 4}, {"uint64", 'u', 8},
-                 {"float32", 'f', 4}, {"float64", 'f', 8}};
-    const ikt_raw_options *raw = &options->raw;
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (strcmp(known[k].name, raw->type) == 0)
-            array->element = (ikt_element){known[k].kind, known[k].bytes, raw->big};
-    if (array->element.bytes == 0)
-        return ikt_fail(reader->ctx, IKT_ERR_USAGE, "'%s' is no type of raw numbers", raw->type);
-    IKT_TRY(open_plain(reader->ctx, reader->path, &array->bytes));
-    const int64_t bytes = array->bytes.size - raw->skip;
-    const int64_t row = ikt_binary_product(raw->columns, array->element.bytes);
-    if (array->bytes.size < 0)
-        return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s is no plain file: raw numbers need one",
-                        reader->path);
-    if (bytes < 0 || row <= 0 || bytes % row != 0)
-        return ikt_fail(reader->ctx, IKT_ERR_DATA,
-                        "%s has %lld bytes, %lld to be skipped: the rest is no whole number of "
-                        "rows of %lld %s (%lld bytes each)",
-                        reader->path, (long long)array->bytes.size, (long long)raw->skip,
-                        (long long)raw->columns, raw->type, (long long)row);
-    array->header = raw->skip;
-    if (fseeko(array->bytes.handle, (off_t)raw->skip, SEEK_SET) != 0)
-        return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s cannot be read: %s", reader->path,
-                        strerror(errno));
-    return ikt_binary_shape(reader, bytes / row, raw->columns);
-}
-
-const ikt_reader_ops ikt_reader_raw = {
-    .name = "raw",
-    .self_bytes = sizeof(ikt_binary),
-    .labels_are = "labels are a file of their own (--labels)",
-    .open = raw_open,
     .read = ikt_binary_read,
     .close = ikt_binary_close,
 };

@@ -275,9 +275,9 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_read
 
 ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,
                            ikt_reader **out) {
-    const ikt_reader_ops *ops = &ikt_reader_raw;
+    const ikt_reader_ops *ops;
     *out = NULL;
-    if (!options->raw.type) IKT_TRY(find_format(ctx, path, &ops));
+    IKT_TRY(find_format(ctx, path, &ops));
     IKT_TRY(ikt_reader_check_options(ctx, path, ops, options));
     IKT_TRY(ikt_reader_new(ctx, ops, path, out));
     const ikt_reader *reader = *out;

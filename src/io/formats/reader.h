@@ -1,6 +1,6 @@
 /* Sequential readers of foreign formats, for `convert`: IDX, NPY, NPZ, MATLAB, LIBSVM, vectors of
- * searches, safetensors, raw numbers; those of text, IDX, NPY and fbin also gzipped. CSV is known
- * here and read by all ranks (csv_file.h).
+ * searches, safetensors; those of text, IDX, NPY and fbin also gzipped. CSV is known here and read
+ * by all ranks (csv_file.h).
  *
  * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
  * so a file never has to fit in memory (except where a row is spread over the whole file: arrays in
@@ -30,14 +30,6 @@ typedef enum { IKT_HEADER_AUTO, IKT_HEADER_YES, IKT_HEADER_NO } ikt_csv_header;
 /* LOCAL. What text is cut by, in whatever a context reads, where no option of its own says it. */
 void ikt_delimiter_use(ikt_context *ctx, char delimiter);
 
-/* Numbers without a header. */
-typedef struct {
-    const char *type; /* "float32"; NULL: the file is not raw */
-    int64_t columns;  /* 0: not given */
-    int64_t skip;     /* bytes before the first number */
-    bool big;         /* most significant byte first */
-} ikt_raw_options;
-
 /* Texts may be NULL for "". */
 typedef struct {
     char delimiter;           /* of CSV; 0 = the one that the text shows */
@@ -52,7 +44,6 @@ typedef struct {
     bool is_source;           /* of CSV: read directly, so that messages name settings */
     bool is_map;              /* of CSV: one to three columns of positions are looked for */
     const char *array;        /* of formats of several: which one; "" = the one that can be meant */
-    ikt_raw_options raw;
     int as; /* 0, or 1 + the ikt_type that values will be stored as: LIBSVM names the line of one
              * that does not fit */
 } ikt_reader_options;
@@ -119,7 +110,7 @@ struct ikt_reader {
                           element.bytes is 0 where they have to be parsed or unpacked */
 };
 
-/* LOCAL. Opens a file by its content, or as raw numbers. Errors: IKT_ERR_FILE (missing, truncated),
+/* LOCAL. Opens a file by its content. Errors: IKT_ERR_FILE (missing, truncated),
  * IKT_ERR_DATA (of no known format, malformed), IKT_ERR_USAGE (options that do not apply). The path
  * is borrowed. */
 ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,
@@ -176,8 +167,8 @@ ikt_status ikt_reader_check_packed(ikt_context *ctx, const char *path,
 
 /* The formats; the order in which they are tried is in reader.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_reader_mat,
-    ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw, ikt_reader_mtx, ikt_reader_vecs,
-    ikt_reader_bin, ikt_reader_safetensors;
+    ikt_reader_libsvm, ikt_reader_csv, ikt_reader_mtx, ikt_reader_vecs, ikt_reader_bin,
+    ikt_reader_safetensors;
 
 /* LOCAL. Which array of a file that holds several is meant. Chooses: the one that `name` names;
  * else the only usable one; else the only table; else the first table whose name is usual for rows

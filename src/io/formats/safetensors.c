@@ -2,8 +2,8 @@
  * the header, an object of JSON that names for each array its type, its shape and where it stands;
  * and the arrays, by rows, least significant byte first.
  *
- * The header is cut by the functions that cut objects of JSON into cells (csv_file.h), once for the
- * names and once for what they name. Each rank then reads its rows of the array. */
+ * The header is gone through once, member by member, each of which is cut as objects of JSON are
+ * (csv_file.h). Each rank then reads its rows of the array. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 #include "io/formats/bytes.h"
 #include "io/formats/csv_file.h"
 
-enum { AXES_MOST = 8, TYPE_SIZE = 16, SHAPE_SIZE = 160, HEAD = 8 };
+enum { AXES_MOST = 8, SHAPE_SIZE = 160, HEAD = 8 };
 static const int64_t header_most = 100000000; /* as the format has it */
 
 typedef struct {
-    const char *name; /* in the text of the names */
+    const char *name; /* in the header */
     char shape[SHAPE_SIZE];
     ikt_element element; /* bytes: 0 where it is not read */
     int64_t n, d, offset, end;
@@ -28,10 +28,9 @@ typedef struct {
 typedef struct {
     ikt_context *ctx;
     const char *path;
-    char *names, *values; /* the header, cut in two ways */
-    int64_t length;       /* of the header, without its length */
+    char *header;   /* text, with names and values ended where they stand */
+    int64_t length; /* of the header, without its length */
     int64_t file_bytes;
-    ikt_csv_records by_name, by_value;
     tensor *tensor; /* [count] */
     int64_t count;
 } tensors;
@@ -45,9 +44,7 @@ static bool probe(const unsigned char *head, int64_t bytes) {
 }
 
 static void end(tensors *t) {
-    ikt_csv_free(&t->by_name);
-    ikt_csv_free(&t->by_value);
-    ikt_free_all(&t->names, &t->values, &t->tensor);
+    ikt_free_all(&t->header, &t->tensor);
 }
 
 /* --- the header ------------------------------------------------------------------------------- */
@@ -55,16 +52,6 @@ static void end(tensors *t) {
 static ikt_status damaged(const tensors *t, const char *name, const char *what) {
     return ikt_fail(t->ctx, IKT_ERR_FILE, "%s is damaged: in its header %s%.80s%s%s", t->path,
                     *name ? "the array '" : "", name, *name ? "' " : "", what);
-}
-
-/* Cuts an object; what is none is said in our own words. */
-static ikt_status cut(const tensors *t, ikt_csv_records *records, char *text, const char *name) {
-    records->lines.ctx = t->ctx;
-    records->lines.path = t->path;
-    const ikt_status st = ikt_csv_cut_object(records, text);
-    if (st != IKT_ERR_DATA) return st;
-    ikt_clear(t->ctx);
-    return damaged(t, name, "is no object of JSON");
 }
 
 /* Whether a member of an object, a name in quotes, is an array: a cell does not tell one from a
@@ -92,28 +79,29 @@ static int take_list(const char *text, int64_t *values, int most) {
 }
 
 static ikt_element element_of(const char *type) {
-    static const struct {
-        const char *name;
-        char kind;
-        int bytes;
-    } known[] = {{"F32", 'f', 4}, {"F16", 'f', 2}, {"BF16", 'B', 2}, {"F64", 'f', 8},
-                 {"U8", 'u', 1},  {"I8", 'i', 1},  {"U16", 'u', 2},  {"I16", 'i', 2},
-                 {"U32", 'u', 4}, {"I32", 'i', 4}, {"U64", 'u', 8},  {"I64", 'i', 8},
-                 {"BOOL", 'b', 1}};
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (strcmp(known[k].name, type) == 0)
-            return (ikt_element){known[k].kind, known[k].bytes, false};
-    return (ikt_element){0};
+    /* As ikt_element_numbered has them. */
+    static const char *const names[] = {"U8",  "I8",  "U16", "I16", "U32",  "I32", "U64",
+                                        "I64", "F16", "F32", "F64", "BF16", "BOOL"};
+    int k = 0;
+    while (k < (int)(sizeof names / sizeof *names) && strcmp(names[k], type) != 0)
+        k++;
+    return ikt_element_numbered(k, false);
 }
 
 /* One array, from {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}. */
 static ikt_status take_tensor(const tensors *t, char *text, tensor *out) {
     static const char keys[] = "dtype\0shape\0data_offsets";
-    ikt_csv_records cells IKT_AT_END(ikt_csv_free) = {.keys = keys, .key_count = 3};
+    ikt_csv_records cells IKT_AT_END(ikt_csv_free) = {
+        .lines = {.ctx = t->ctx, .path = t->path}, .keys = keys, .key_count = 3};
     int64_t shape[AXES_MOST] = {0}, place[2] = {0};
     const bool has_shape = is_array(text, "\"shape\"");
     const bool has_place = is_array(text, "\"data_offsets\"");
-    IKT_TRY(cut(t, &cells, text, out->name));
+    const ikt_status st = ikt_csv_cut_object(&cells, text);
+    if (st == IKT_ERR_DATA) { /* said in our own words */
+        ikt_clear(t->ctx);
+        return damaged(t, out->name, "is no object of JSON");
+    }
+    IKT_TRY(st);
     out->element = element_of(cells.cell[0]);
     out->axes = take_list(cells.cell[1], shape, AXES_MOST);
     if (!has_shape || out->axes < 0) return damaged(t, out->name, "has no shape of 1 to 8 axes");
@@ -174,47 +162,54 @@ static ikt_status check_places(const tensors *t) {
                     (long long)(t->file_bytes - end));
 }
 
-static ikt_status read_header(tensors *t) {
+static ikt_status read_header(tensors *t, ikt_bytes *bytes) {
     unsigned char head[HEAD];
     int64_t got;
-    ikt_bytes bytes IKT_AT_END(ikt_bytes_close) = {0};
-    IKT_TRY(ikt_bytes_open(t->ctx, t->path, &bytes));
-    t->file_bytes = bytes.size;
-    IKT_TRY(ikt_bytes_read(&bytes, head, HEAD, &got));
+    t->file_bytes = bytes->size;
+    IKT_TRY(ikt_bytes_read(bytes, head, HEAD, &got));
     t->length = (int64_t)ikt_element_integer((ikt_element){'u', 8, false}, head);
-    if (got < HEAD || t->length > bytes.size - HEAD)
+    if (got < HEAD || t->length > bytes->size - HEAD)
         return ikt_fail(t->ctx, IKT_ERR_FILE, "%s is truncated: it ends in its header", t->path);
-    IKT_TRY(ikt_alloc(t->ctx, &t->names, t->length + 1, 1, "reader"));
-    IKT_TRY(ikt_alloc(t->ctx, &t->values, t->length + 1, 1, "reader"));
-    IKT_TRY(ikt_bytes_read(&bytes, t->names, t->length, &got));
-    if (memchr(t->names, '\0', (size_t)t->length)) return damaged(t, "", "is a zero byte");
-    memcpy(t->values, t->names, (size_t)t->length);
+    IKT_TRY(ikt_alloc(t->ctx, &t->header, t->length + 1, 1, "reader"));
+    IKT_TRY(ikt_bytes_read(bytes, t->header, t->length, &got));
+    if (memchr(t->header, '\0', (size_t)t->length)) return damaged(t, "", "is a zero byte");
     return IKT_OK;
 }
 
+/* The member of the header that begins at *at, which moves behind it and the sign that ends it.
+ * False where there is none that is whole. */
+static bool take_member(char **at, char **name, char **value, char *sign) {
+    char *name_end, *end;
+    bool is_text;
+    if (!ikt_json_take(at, name, &name_end, &is_text) || !is_text || **at != ':') return false;
+    *name_end = '\0';
+    ++*at;
+    if (!ikt_json_take(at, value, &end, &is_text)) return false;
+    *sign = *(*at)++;
+    *end = '\0'; /* perhaps on the sign */
+    return *sign == ',' || *sign == '}';
+}
+
 /* Reads what the file says of its arrays; to be ended in any case. */
-static ikt_status begin(tensors *t) {
-    IKT_TRY(read_header(t));
-    IKT_TRY(cut(t, &t->by_name, t->names, ""));
-    /* Names are a list of texts for the second cut, which takes a value for each. */
-    int64_t bytes = 0;
-    for (int64_t k = 0; k < t->by_name.cells; k++)
-        bytes += (int64_t)strlen(t->by_name.cell[k]) + 1;
-    IKT_TRY(ikt_resize(t->ctx, &t->by_name.text, bytes + 1, 1, "reader"));
-    char *to = t->by_name.text;
-    IKT_TRY(ikt_alloc(t->ctx, &t->tensor, t->by_name.cells, sizeof *t->tensor, "reader"));
-    for (int64_t k = 0; k < t->by_name.cells; k++, to += strlen(to) + 1)
-        strcpy(to, t->by_name.cell[k]);
-    t->by_value.keys = t->by_name.text;
-    t->by_value.key_count = t->by_name.cells;
-    IKT_TRY(cut(t, &t->by_value, t->values, ""));
-    for (int64_t k = 0; k < t->by_name.cells; k++) {
-        tensor *one = &t->tensor[t->count];
-        one->name = t->by_name.cell[k];
-        if (strcmp(one->name, "__metadata__") == 0) continue;
-        IKT_TRY(take_tensor(t, t->by_value.cell[k], one));
-        t->count++;
+static ikt_status begin(tensors *t, ikt_bytes *bytes) {
+    static const char blanks[] = " \t\r\n", no_object[] = "is no object of JSON";
+    IKT_TRY(read_header(t, bytes));
+    char *at = t->header + strspn(t->header, blanks), *name, *value, sign = ',';
+    if (*at++ != '{') return damaged(t, "", no_object);
+    at += strspn(at, blanks);
+    if (*at == '}') sign = *at++;
+    while (sign == ',') {
+        if (!take_member(&at, &name, &value, &sign)) return damaged(t, "", no_object);
+        if (strcmp(name, "__metadata__") == 0) continue;
+        /* Room for twice as many each time that the number is a power of two. */
+        if ((t->count & (t->count - 1)) == 0)
+            IKT_TRY(ikt_resize(t->ctx, &t->tensor, t->count ? 2 * t->count : 1, sizeof *t->tensor,
+                               "reader"));
+        tensor *one = &t->tensor[t->count++];
+        one->name = name;
+        IKT_TRY(take_tensor(t, value, one));
     }
+    if (at[strspn(at, blanks)]) return damaged(t, "", no_object);
     return check_places(t);
 }
 
@@ -246,13 +241,15 @@ static ikt_status open_file(ikt_reader *reader, const ikt_reader_options *option
     ikt_binary *array = reader->self;
     tensors t IKT_AT_END(end) = {.ctx = reader->ctx, .path = reader->path};
     IKT_TRY(ikt_bytes_open(reader->ctx, reader->path, &array->bytes));
-    IKT_TRY(begin(&t));
+    IKT_TRY(begin(&t, &array->bytes));
     return take_array(&t, reader, options->array);
 }
 
 static ikt_status list(ikt_context *ctx, const char *path, ikt_array_visitor *visit, void *self) {
     tensors t IKT_AT_END(end) = {.ctx = ctx, .path = path};
-    IKT_TRY(begin(&t));
+    ikt_bytes bytes IKT_AT_END(ikt_bytes_close) = {0};
+    IKT_TRY(ikt_bytes_open(ctx, path, &bytes));
+    IKT_TRY(begin(&t, &bytes));
     for (int64_t k = 0; k < t.count; k++) {
         const ikt_array array = about(&t.tensor[k]);
         visit(self, &array);

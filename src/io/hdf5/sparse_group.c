@@ -50,7 +50,8 @@ bool ikt_csr_group_is(hid_t group) {
     return has_parts(group) || ikt_h5_has_attribute(group, "h5sparse_format");
 }
 
-bool ikt_h5_is_tenx(hid_t group) {
+/* Whether a group is a count matrix of 10x Genomics (Cell Ranger). */
+static bool is_tenx(hid_t group) {
     return has_parts(group) && ikt_h5_has(group, "barcodes") && ikt_h5_has(group, "shape");
 }
 
@@ -59,7 +60,7 @@ bool ikt_h5_is_tenx(hid_t group) {
 static bool read_shape(hid_t group, int64_t shape[2]) {
     const hid_t set IKT_AT_END(ikt_h5_end) = ikt_h5_open_dataset(group, "shape");
     int64_t stored[2];
-    const bool is_turned = ikt_h5_is_tenx(group);
+    const bool is_turned = is_tenx(group);
     if (set < 0 || ikt_h5_length(set) != 2 || ikt_h5_class(set) != H5T_INTEGER ||
         H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, stored) < 0)
         return false;

@@ -40,9 +40,6 @@ typedef struct {
 /* LOCAL. Whether a group has the three data sets of such a matrix, or says that it is sparse. */
 bool ikt_csr_group_is(hid_t group);
 
-/* LOCAL. Whether a group is a count matrix of 10x Genomics (Cell Ranger), whose rows are cells. */
-bool ikt_h5_is_tenx(hid_t group);
-
 /* LOCAL. Rows and columns by the attribute of the group, or its data set `shape`; false where there
  * is none. */
 bool ikt_csr_group_shape(hid_t group, int64_t shape[2]);

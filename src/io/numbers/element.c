@@ -25,6 +25,16 @@ ikt_type ikt_element_type(ikt_element e) {
     return e.bytes <= (e.kind == 'f' ? 4 : 2) ? IKT_TYPE_F32 : IKT_TYPE_F64;
 }
 
+ikt_element ikt_element_numbered(int number, bool big) {
+    static const struct {
+        char kind;
+        int bytes;
+    } known[] = {{'u', 1}, {'i', 1}, {'u', 2}, {'i', 2}, {'u', 4}, {'i', 4}, {'u', 8},
+                 {'i', 8}, {'f', 2}, {'f', 4}, {'f', 8}, {'B', 2}, {'b', 1}};
+    if (number < 0 || number >= (int)(sizeof known / sizeof *known)) return (ikt_element){0};
+    return (ikt_element){known[number].kind, known[number].bytes, big};
+}
+
 ikt_element ikt_element_native(char kind, int bytes) {
     const uint16_t one = 1;
     return (ikt_element){kind, bytes, *(const unsigned char *)&one == 0};

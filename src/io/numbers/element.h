@@ -36,6 +36,14 @@ typedef struct {
     int64_t lead; /* bytes before each row, which say as an integer that it has d columns; 0 or 4 */
 } ikt_layout;
 
+/* The types of numbers as options and settings name them. */
+#define IKT_ELEMENT_NAMES                                                                          \
+    "uint8|int8|uint16|int16|uint32|int32|uint64|int64|float16|float32|float64"
+
+/* LOCAL, pure. The type of that number among these names, from 0; behind them stand brain floats
+ * and truth values. bytes = 0 where there is none. */
+ikt_element ikt_element_numbered(int number, bool big);
+
 /* LOCAL, pure. Numbers as this machine stores them. */
 ikt_element ikt_element_native(char kind, int bytes);
 

@@ -233,10 +233,6 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
     return ikt_h5_output_check(&w->out, group >= 0 && (!own || second >= 0), "the format");
 }
 
-const ikt_model_shape *ikt_model_writer_get_shape(const ikt_model_writer *writer) {
-    return &writer->shape;
-}
-
 ikt_status ikt_model_writer_part(ikt_model_writer *w, ikt_model_part part, int64_t first,
                                  int64_t count, const void *rows, int64_t stride) {
     const layout of = layout_of(&w->shape, part);

@@ -183,8 +183,6 @@ ikt_status ikt_model_writer_begin(ikt_context *ctx, const char *path, bool overw
 
 /* COLLECTIVE, same arguments; before any part. Errors: IKT_ERR_FILE. */
 ikt_status ikt_model_writer_shape(ikt_model_writer *writer, const ikt_model_shape *shape);
-/* LOCAL. The shape that was written. */
-const ikt_model_shape *ikt_model_writer_get_shape(const ikt_model_writer *writer);
 
 /* COLLECTIVE. Writes rows first .. first + count - 1 of a data set, which the first call makes.
  * Every row is written once, by one rank.

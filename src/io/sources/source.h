@@ -29,10 +29,8 @@ typedef enum { IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES, IKT_TRANSPOSED_NO } ikt_
 
 /* A file of nothing but numbers, row after row; the size of the file tells how many rows. */
 typedef struct {
+    ikt_element element;
     int64_t columns; /* 0: the file is of a format that says what it holds */
-    char kind;       /* of a number: 'u' unsigned, 'i' signed, 'f' floating */
-    int bytes;       /* of a number: 1, 2, 4 or 8 */
-    bool big;        /* most significant byte first */
     int64_t skip;    /* bytes before the first number */
 } ikt_raw;
 

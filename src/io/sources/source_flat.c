@@ -232,16 +232,18 @@ static ikt_status find_layout(ikt_context *ctx, const char *path, const char *ar
     }
     if (stat(path, &about) != 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s is no plain file: raw numbers need one", path);
     const int64_t bytes = (int64_t)about.st_size - raw->skip;
-    const int64_t row = ikt_binary_product(raw->columns, raw->bytes);
-    if (row <= 0 || bytes < row || bytes % row != 0)
+    const int64_t row = raw->columns * raw->element.bytes;
+    if (bytes < row || bytes % row != 0)
         return ikt_fail(ctx, IKT_ERR_DATA,
-                        "%s has %lld bytes: after the %lld of input.skip these are no whole rows "
-                        "of %lld numbers of %d bytes (input.columns, input.type)",
+                        "%s has %lld bytes: after the %lld that are skipped these are no whole "
+                        "rows of %lld numbers of %d bytes; columns, type or skip are others",
                         path, (long long)about.st_size, (long long)raw->skip,
-                        (long long)raw->columns, raw->bytes);
+                        (long long)raw->columns, raw->element.bytes);
     *layout = (ikt_layout){
-        {raw->kind, raw->bytes, raw->big}, raw->skip, bytes / row, raw->columns, false, false, 0};
+        .element = raw->element, .offset = raw->skip, .n = bytes / row, .d = raw->columns};
     return IKT_OK;
 }
 
