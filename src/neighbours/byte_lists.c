@@ -20,10 +20,15 @@ static const char purpose[] = "lists by bytes";
 /* Half the squared length of a row, at most: a product of two steps stays finite. */
 static const float half_most = 1e30F;
 
-bool ikt_byte_lists_suit(const ikt_dataset *data, int64_t n) {
-    const int64_t d = ikt_dataset_columns(data);
-    return n >= TRIED && d >= IKT_BYTES_WORTH &&
-           ikt_bytes_suit(false, ikt_metric_of(data) != &ikt_metric_euclidean, d);
+bool ikt_byte_lists_suit(bool is_manhattan, int64_t n, int64_t d, int64_t passes) {
+    return passes > 1 && n >= TRIED && d >= IKT_BYTES_WORTH &&
+           ikt_bytes_suit(false, is_manhattan, d);
+}
+
+/* The rows in their order, and by slots plain and packed; lists, and those of a pass. */
+int64_t ikt_byte_lists_memory(int64_t n_local, int64_t k, int64_t d) {
+    return 3 * n_local * ikt_near_bytes_words(d) * (int64_t)sizeof(int32_t) +
+           2 * ikt_neighbours_memory(n_local, ikt_byte_lists_length(k));
 }
 
 /* --- the trial -------------------------------------------------------------------------------- */

@@ -171,7 +171,8 @@ static ikt_status compare_near_rows(ikt_line *line) {
     IKT_TRY(ikt_pass_order(ctx, &rows, 0, &cells, &line->order));
     line->is_ordered = true;
     line->passes = near.passes;
-    if (passes > 1 && ikt_byte_lists_suit(line->data, line->rows->n))
+    const bool is_manhattan = ikt_metric_of(line->data) == &ikt_metric_manhattan;
+    if (ikt_byte_lists_suit(is_manhattan, line->rows->n, columns, passes))
         IKT_TRY(choose_bytes(line, &cells, &held, &bytes, &rows));
     IKT_TRY(begin_lists(line, rows.bytes ? ikt_byte_lists_length(line->k) : line->k, &course));
     while (course.progress.round < near.passes - 1) {

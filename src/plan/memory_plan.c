@@ -18,6 +18,7 @@
 #include "linalg/eigen.h"
 #include "linalg/pca.h"
 #include "metric/metric.h"
+#include "neighbours/byte_lists.h"
 #include "neighbours/exact.h"
 #include "neighbours/fine.h"
 #include "neighbours/neighbours.h"
@@ -156,7 +157,12 @@ static int64_t near_search_bytes(const ikt_workload *w) {
     const int64_t names = when(w->ranks > 1, 8 * n_local * w->k);
     const int64_t brought = ikt_order_memory_transfer(n_local) + names;
     const int64_t passes = when(w->passes > 1, pass + ikt_larger(searched, brought));
-    return ikt_larger(ikt_larger(searched, passes), when(w->rounds > 0, refined));
+    /* As bytes rows take less, unless lists, which are longer then, take more. */
+    const int64_t as_bytes =
+        when(ikt_workload_has_bytes(w), ikt_byte_lists_memory(n_local, w->k, w->columns));
+    const int64_t as_floats = n_local * fetched + 2 * ikt_neighbours_memory(n_local, w->k);
+    return ikt_larger(ikt_larger(searched, passes), when(w->rounds > 0, refined)) +
+           ikt_larger(as_bytes - as_floats, 0);
 }
 
 /* What a search needs beside rows and lists: what rows keep that are compared with all; or centres

@@ -4,11 +4,11 @@
 #include "base/sort.h"
 #include "cells/cells.h"
 #include "graph/transpose.h"
-#include "metric/near_bytes.h"
 #include "isolation/tree.h"
 #include "linalg/blocks.h"
 #include "linalg/covariance_leading.h"
 #include "linalg/solver.h"
+#include "metric/near_bytes.h"
 #include "neighbours/search.h"
 #include "plan/task.h"
 
@@ -39,14 +39,16 @@ static void plan_reading(const ikt_task *t) {
     const ikt_stage held = w->is_measured ? IKT_STAGE_AFFINITY : read;
     const int64_t row_bytes = w->is_measured ? 4 * w->columns : ikt_workload_row_bytes(w);
     const double passes = w->is_joined ? 3 : 2;
+    /* Bytes are made once, and rows are read for the last lists. */
+    const double times = ikt_workload_has_bytes(w) ? 2 : (double)w->passes;
     const ikt_piece pieces[] = {
         {is_given, read, FILE_BYTES, passes * t->rows * (double)w->k, 12, 0},
         moved(t, is_given && w->is_near, read, 8 * w->k),
         {w->is_measured, IKT_STAGE_AFFINITY, MULTIPLY_ADDS, t->rows * (double)w->k * t->columns, 1,
          0},
-        moved(t, is_held && w->is_near, held, w->passes * row_bytes)};
+        moved(t, is_held && w->is_near, held, (int64_t)times * row_bytes)};
     ADD(t, pieces);
-    if (is_held) ikt_plan_pass(t, held, (double)w->passes, true);
+    if (is_held) ikt_plan_pass(t, held, times, true);
     ikt_plan_preprocess(t, IKT_STAGE_PREPROCESS);
 }
 
@@ -151,14 +153,16 @@ static void plan_cells(const ikt_task *t) {
     const double passes = (double)w->passes; /* each with cells of its own */
     const ikt_stage cells = IKT_STAGE_CELLS;
     const bool is_sought = w->scores != IKT_SCORES_CODES || w->is_forest;
+    const bool has_bytes = ikt_workload_has_bytes(w);
     const double count = (double)w->cells, c = centre_coordinates(t);
     const double compared = (double)ikt_pyramid_compared(w->cells);
     const ikt_piece pieces[] = {
         {true, cells, LONE_GATHERS, passes * count * log2(count) * c, 1.08, 0},
-        {is_sought, cells, GATHERS, passes * t->rows * compared * c, 0.125, 0},
+        {is_sought && !has_bytes, cells, GATHERS, passes * t->rows * compared * c, 0.125, 0},
+        {has_bytes, cells, MULTIPLY_ADDS, passes * t->rows * compared * c, byte_coordinate, 0},
         {true, cells, SUM, passes, 8 * count, 0},
         {true, cells, CONCATENATION, passes, count * (double)ikt_workload_row_bytes(w), 0}};
-    if (is_sought) ikt_plan_pass(t, cells, passes, true);
+    if (is_sought) ikt_plan_pass(t, cells, has_bytes ? 1 : passes, true);
     ADD(t, pieces);
 }
 
@@ -175,7 +179,10 @@ static void plan_near_search(const ikt_task *t) {
     const double sample = (double)ikt_recall_rows((int64_t)t->n);
     const ikt_fetching fetching = ikt_workload_fetching(w);
     /* As integers of 16 bits before the distance, where there is such a filter. */
-    const double filtered = w->rows.is_manhattan ? block_coordinate : 0.44;
+    const bool has_bytes = ikt_workload_has_bytes(w);
+    const double filtered = has_bytes              ? byte_coordinate
+                            : w->rows.is_manhattan ? block_coordinate
+                                                   : 0.44;
     const ikt_piece pieces[] = {
         {true, search, GATHERS, (double)w->rounds * t->rows * near * near, refined, 0},
         {is_fine, search, GATHERS, candidates, refined, 0},
@@ -183,7 +190,8 @@ static void plan_near_search(const ikt_task *t) {
         ikt_pairs_compared(t, !is_fine && w->scores == IKT_SCORES_CODES, search, candidates),
         {is_distant, search, MULTIPLY_ADDS, candidates * t->columns, filtered, 0},
         {is_distant, search, GATHERS, candidates * count / t->n, 13, 0}, /* a cell looked at */
-        {is_distant, search, GATHERS, passes * t->rows * (double)w->k, 23, 0}, /* those kept */
+        {is_distant, search, GATHERS, (has_bytes ? 1.5 : passes) * t->rows * (double)w->k, 23,
+         0}, /* those kept */
         {!is_fine, search, MULTIPLY_ADDS, passes * count * count / w->ranks * centre_coordinates(t),
          block_coordinate, 0},
         {true, search, MESSAGES, 1, passes * fetching.rows * t->searched,

@@ -15,6 +15,7 @@
  * timed on two cores of a Xeon with AVX-512 and on one of an EPYC, which differ by a third or less
  * of most, and by 1.8 at most. What one stage alone has stands in its table. In multiply-adds: */
 static const double block_coordinate = 1.06, /* of a pair, its distance alone */
+    byte_coordinate = 0.22,                  /* of a pair, as bytes */
     projected_coordinate = 1.37;             /* of a row, onto a component */
 /* In gathers: */
 static const double eigen_cube = 0.432, /* of d^3, on one thread */

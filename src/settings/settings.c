@@ -11,8 +11,8 @@
 #include "config/value.h"
 #include "io/formats/reader.h"
 #include "isolation/centre_table.h"
-#include "metric/near_bytes.h"
 #include "isolation/settings.h"
+#include "metric/near_bytes.h"
 
 #define ROW(section, ...) IKT_KEY_OF(ikt_##section##_settings, __VA_ARGS__)
 #define TEXT(section, name, usual, help)                                                           \
