@@ -84,11 +84,26 @@ write_words() {
         }' >words.libsvm
 }
 
+# Rows of 260 columns at two sites that lie so far apart that bytes of a row tell nothing else.
+write_sites() {
+    LC_ALL=C awk 'BEGIN {
+            for (i = 0; i < 160; i++) {
+                printf "%d", i % 2 ? 30000 : -30000
+                for (k = 1; k < 260; k++) {
+                    state = (state * 1103 + 12345 + i % 5 * k) % 65536
+                    printf ",%.3f", (i % 5) * k % 7 / 3 + state / 65536
+                }
+                print ""
+            }
+        }' >sites.csv
+}
+
 make_data() { # NAME COMMAND...
     local name=$1 verb=$2
     shift 2
     if [ "$verb" = convert ]; then
         write_words
+        write_sites
         "$program" convert "$1" "$name.h5" --quiet
     else
         "$program" generate "$1" "$name.h5" "${@:2}" --quiet

@@ -90,7 +90,9 @@ static const ikt_key affinity_keys[] = {
      "searches",
      "The approximate searches by distance that follow each other, each with cells around other "
      "rows: what those of one cut apart, those of another leave together. In many columns several "
-     "of few candidates find more than one of many; auto is 4 beyond 128 columns, otherwise 1"},
+     "of few candidates find more than one of many; beyond 256 they compare rows as bytes, where "
+     "these choose as well, and the lists are decided by the distance; auto is 4 beyond 128 "
+     "columns, otherwise 1"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
      "The rows of near cells that each row is compared with in a pass of approximate search. More "
