@@ -15,11 +15,11 @@
  * rank may do any range of rows and of batches: slabs.h deals them out.
  *
  * Gathering. Method: the cells of a piece of points are found first (grid.h). The weights and
- * slopes of a point along both axes are polynomials, evaluated in the lanes of two vectors; the rows
- * of its window are contracted to two vectors, and the lanes of four points are added together. The
- * self-term of the grid, looked up by the place in the cell, is taken off last.
- * The order of operations is written out in vectors of fixed width: the bits do not depend on what
- * the processor has. */
+ * slopes of a point along both axes are polynomials, evaluated in the lanes of two vectors; the
+ * rows of its window are contracted to two vectors, and the lanes of four points are added
+ * together. The self-term of the grid, looked up by the place in the cell, is taken off last. The
+ * order of operations is written out in vectors of fixed width: the bits do not depend on what the
+ * processor has. */
 #include "kernelsum/mesh.h"
 
 #include <fftw3.h>
