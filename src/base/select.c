@@ -7,6 +7,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define WIDE __attribute__((target("avx512f")))
+#define AVX2 __attribute__((target("avx2")))
 #endif
 
 enum {
@@ -17,17 +18,18 @@ enum {
 
 /* --- parting pairs ---------------------------------------------------------------------------- */
 
-/* A pair of about the rank k: of a sample, sorted, the one there. */
-static ikt_pair pivot_of(const ikt_pair *pair, int64_t count, int64_t k) {
-    ikt_pair sample[SAMPLE];
-    for (int64_t i = 0; i < SAMPLE; i++) {
-        const ikt_pair here = pair[(2 * i + 1) * count / (2 * SAMPLE)];
-        int64_t to = i;
-        for (; to > 0 && sample[to - 1] > here; to--)
-            sample[to] = sample[to - 1];
-        sample[to] = here;
-    }
-    return sample[k * SAMPLE / count];
+/* A pair of about the rank k: of a sample the one that would stand there if it were sorted. */
+static IKT_WIDEST_VECTORS ikt_pair pivot_of(const ikt_pair *pair, int64_t count, int64_t k) {
+    ikt_pair sample[SAMPLE], pivot = 0;
+    int64_t below[SAMPLE] = {0};
+    for (int64_t i = 0; i < SAMPLE; i++)
+        sample[i] = pair[(2 * i + 1) * count / (2 * SAMPLE)];
+    for (int j = 0; j < SAMPLE; j++)
+        for (int i = 0; i < SAMPLE; i++)
+            below[i] += sample[j] < sample[i];
+    for (int i = 0; i < SAMPLE; i++)
+        if (below[i] <= k * SAMPLE / count && sample[i] > pivot) pivot = sample[i];
+    return pivot;
 }
 
 /* Brings the pairs of first .. end - 1 that are below the pivot to where `below` is, which is not
@@ -172,14 +174,14 @@ void ikt_pairs_part(ikt_isa isa, ikt_pair *pair, int64_t count, int64_t k) {
 /* --- selecting -------------------------------------------------------------------------------- */
 
 void ikt_select_begin(ikt_select *s, ikt_isa isa, int64_t k, ikt_pair *pair) {
-    *s = (ikt_select){k, 0, UINT64_MAX, isa >= IKT_ISA_AVX512, pair};
+    *s = (ikt_select){k, 0, UINT64_MAX, isa, pair};
 }
 
 void ikt_select_tighten(ikt_select *s, int64_t count) {
     if (s->count <= count) return;
-    part(s->is_wide, s->pair, s->count, count);
+    part(s->isa >= IKT_ISA_AVX512, s->pair, s->count, count);
     s->count = count;
-    s->limit = greatest(s->is_wide, s->pair, count);
+    s->limit = greatest(s->isa >= IKT_ISA_AVX512, s->pair, count);
 }
 
 void ikt_select_end(ikt_select *s) {
@@ -290,13 +292,83 @@ static WIDE void select_ints_wide(ikt_select *s, int64_t first, int64_t count,
     }
 }
 
+/* Places of 32-bit halves: those of the pairs that a mask of four names, one behind the other. */
+static const uint64_t front[] = {
+    0x0000000000000000, 0x0000000000000100, 0x0000000000000302, 0x0000000003020100,
+    0x0000000000000504, 0x0000000005040100, 0x0000000005040302, 0x0000050403020100,
+    0x0000000000000706, 0x0000000007060100, 0x0000000007060302, 0x0000070603020100,
+    0x0000000007060504, 0x0000070605040100, 0x0000070605040302, 0x0706050403020100};
+
+/* Appends the pairs of four keys and the numbers from `first` on that the mask names and the limit
+ * lets in. */
+static inline AVX2 void append_four(ikt_select *s, uint32_t mask, __m128i keys, int64_t first) {
+    const __m256i numbers =
+        _mm256_add_epi64(_mm256_set1_epi64x(first), _mm256_setr_epi64x(0, 1, 2, 3));
+    const __m256i pairs =
+        _mm256_or_si256(_mm256_slli_epi64(_mm256_cvtepu32_epi64(keys), 32), numbers);
+    const __m256i sign = _mm256_set1_epi64x(INT64_MIN); /* there are comparisons of signed ones */
+    const __m256i limit = _mm256_set1_epi64x((int64_t)s->limit);
+    const __m256i above =
+        _mm256_cmpgt_epi64(_mm256_xor_si256(pairs, sign), _mm256_xor_si256(limit, sign));
+    mask &= 15 & ~(uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(above));
+    const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)front[mask]));
+    _mm256_storeu_si256((void *)(s->pair + s->count), _mm256_permutevar8x32_epi32(pairs, order));
+    s->count += __builtin_popcount(mask);
+}
+
+/* Floats or integers. */
+static inline AVX2 __attribute__((always_inline)) void select_eights(ikt_select *s, int64_t except,
+                                                                     int64_t first, int64_t count,
+                                                                     const void *values,
+                                                                     const bool are_floats) {
+    const __m256i sign = _mm256_set1_epi32(INT32_MIN);
+    __m256 limit = _mm256_set1_ps(float_limit(s));
+    __m256i int_limits = _mm256_set1_epi32(int_limit(s));
+    for (int64_t at = 0; at < count; at += LANES) {
+        const int32_t *value = (const int32_t *)values + at;
+        const __m256i bits = _mm256_loadu_si256((const void *)value);
+        const __m256 above = are_floats
+                                 ? _mm256_cmp_ps(_mm256_castsi256_ps(bits), limit, _CMP_NLE_UQ)
+                                 : _mm256_castsi256_ps(_mm256_cmpgt_epi32(bits, int_limits));
+        uint32_t mask = 255 & ~(uint32_t)_mm256_movemask_ps(above);
+        if (!mask) continue;
+        mask &= first_of(count - at) & all_except(except, first + at);
+        if (s->count + LANES < IKT_SELECT_CAPACITY * s->k) {
+            const __m256i ones = are_floats ? _mm256_srai_epi32(bits, 31) : sign;
+            const __m256i keys = _mm256_xor_si256(bits, _mm256_or_si256(ones, sign));
+            append_four(s, mask & 15, _mm256_castsi256_si128(keys), first + at);
+            append_four(s, mask >> 4, _mm256_extracti128_si256(keys, 1), first + at + LANES / 2);
+        } else if (are_floats) {
+            add_floats(s, mask, first + at, (const float *)values + at);
+            limit = _mm256_set1_ps(float_limit(s));
+        } else {
+            add_ints(s, mask, first + at, value);
+            int_limits = _mm256_set1_epi32(int_limit(s));
+        }
+    }
+}
+
+static AVX2 void select_floats_avx2(ikt_select *s, int64_t except, int64_t first, int64_t count,
+                                    const float *value) {
+    select_eights(s, except, first, count, value, true);
+}
+
+static AVX2 void select_ints_avx2(ikt_select *s, int64_t first, int64_t count,
+                                  const int32_t *value) {
+    select_eights(s, -1, first, count, value, false);
+}
+
 #endif
 
 void ikt_select_floats(ikt_select *s, int64_t except, int64_t first, int64_t count,
                        const float *value) {
 #if defined(__x86_64__)
-    if (s->is_wide) {
+    if (s->isa >= IKT_ISA_AVX512) {
         select_floats_wide(s, except, first, count, value);
+        return;
+    }
+    if (s->isa == IKT_ISA_AVX2) {
+        select_floats_avx2(s, except, first, count, value);
         return;
     }
 #endif
@@ -313,8 +385,12 @@ void ikt_select_floats(ikt_select *s, int64_t except, int64_t first, int64_t cou
 
 void ikt_select_ints(ikt_select *s, int64_t first, int64_t count, const int32_t *value) {
 #if defined(__x86_64__)
-    if (s->is_wide) {
+    if (s->isa >= IKT_ISA_AVX512) {
         select_ints_wide(s, first, count, value);
+        return;
+    }
+    if (s->isa == IKT_ISA_AVX2) {
+        select_ints_avx2(s, first, count, value);
         return;
     }
 #endif

@@ -19,7 +19,7 @@ enum { IKT_SELECT_CAPACITY = 4 }; /* times k: pairs that a buffer holds */
 typedef struct {
     int64_t k, count;
     ikt_pair limit; /* pairs above it cannot be among the k least */
-    bool is_wide;   /* the processor has AVX-512 */
+    ikt_isa isa;    /* to compute with */
     ikt_pair *pair; /* [IKT_SELECT_CAPACITY * k], borrowed */
 } ikt_select;
 

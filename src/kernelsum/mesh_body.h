@@ -15,11 +15,11 @@
  * rank may do any range of rows and of batches: slabs.h deals them out.
  *
  * Gathering. Method: the cells of a piece of points are found first (grid.h). The weights and
- * slopes of a point along both axes are polynomials, evaluated in the lanes of one vector; the rows
- * of its window are contracted to two vectors, and the lanes of four points are added together. The
- * self-term of the grid, looked up by the place in the cell, is taken off last.
- * The order of operations is written out in vectors of fixed width: the bits do not depend on what
- * the processor has. */
+ * slopes of a point along both axes are polynomials, evaluated in the lanes of two vectors; the
+ * rows of its window are contracted to two vectors, and the lanes of four points are added
+ * together. The self-term of the grid, looked up by the place in the cell, is taken off last. The
+ * order of operations is written out in vectors of fixed width: the bits do not depend on what the
+ * processor has. */
 #include "kernelsum/mesh.h"
 
 #include <fftw3.h>
@@ -376,12 +376,10 @@ static void columns(const ikt_mesh *m, const ikt_grid *grid, const ikt_mesh_spac
 
 typedef REAL quad __attribute__((vector_size(4 * sizeof(REAL))));
 typedef REAL octet __attribute__((vector_size(8 * sizeof(REAL))));
-typedef REAL both __attribute__((vector_size(16 * sizeof(REAL))));
 
-/* Coefficients of the window in REAL: of order 4 with the lanes value x, value y, slope x, slope y;
- * of order 6 with value and slope apart, lanes 6 and 7 zero, the same for both axes. */
+/* Coefficients of the window in REAL: of order 4 four lanes for x and again for y; of order 6 six
+ * lanes and two of zero, the same for both axes. */
 typedef struct {
-    both four[IKT_WINDOW_TERMS_4];
     octet value[IKT_WINDOW_TERMS_6], slope[IKT_WINDOW_TERMS_6];
 } coefficients;
 
@@ -390,28 +388,31 @@ typedef struct {
     REAL phi[IKT_PIECE], by_x[IKT_PIECE], by_y[IKT_PIECE];
 } sums;
 
-/* Sums over the window of one point of order 4, lane by lane: phi, by y; and by x. */
-INLINE void window_4(const both *c, REAL vx, REAL vy, const REAL *corner, int64_t stride,
-                     octet *phi_y, quad *by_x) {
-    const both v = {vx, vx, vx, vx, vy, vy, vy, vy, vx, vx, vx, vx, vy, vy, vy, vy};
-    both w = c[IKT_WINDOW_TERMS_4 - 1];
+/* Sums over the window of one point of order 4, lane by lane: phi, by y; and by x. In vectors of
+ * eight: GCC takes wider ones than the processor has apart number by number, through memory. */
+INLINE void window_4(const octet *value, const octet *slope, REAL vx, REAL vy, const REAL *corner,
+                     int64_t stride, octet *phi_y, quad *by_x) {
+    const octet v = {vx, vx, vx, vx, vy, vy, vy, vy};
+    octet w = value[IKT_WINDOW_TERMS_4 - 1], s = slope[IKT_WINDOW_TERMS_4 - 2];
     for (int d = IKT_WINDOW_TERMS_4 - 2; d >= 0; d--)
-        w = w * v + c[d];
-    quad row[4];
-    for (int b = 0; b < 4; b++)
-        memcpy(&row[b], corner + b * stride, sizeof row[b]);
+        w = w * v + value[d];
+    for (int d = IKT_WINDOW_TERMS_4 - 3; d >= 0; d--)
+        s = s * v + slope[d];
     /* rows times weights along y, and times slopes along y */
-    octet sum = __builtin_shufflevector(row[0], row[0], 0, 1, 2, 3, 0, 1, 2, 3) *
-                __builtin_shufflevector(w, w, 4, 4, 4, 4, 12, 12, 12, 12);
-    sum += __builtin_shufflevector(row[1], row[1], 0, 1, 2, 3, 0, 1, 2, 3) *
-           __builtin_shufflevector(w, w, 5, 5, 5, 5, 13, 13, 13, 13);
-    sum += __builtin_shufflevector(row[2], row[2], 0, 1, 2, 3, 0, 1, 2, 3) *
-           __builtin_shufflevector(w, w, 6, 6, 6, 6, 14, 14, 14, 14);
-    sum += __builtin_shufflevector(row[3], row[3], 0, 1, 2, 3, 0, 1, 2, 3) *
-           __builtin_shufflevector(w, w, 7, 7, 7, 7, 15, 15, 15, 15);
+    const octet y = __builtin_shufflevector(w, s, 4, 5, 6, 7, 12, 13, 14, 15);
+    octet row[4];
+    for (int b = 0; b < 4; b++) {
+        quad once;
+        memcpy(&once, corner + b * stride, sizeof once);
+        row[b] = __builtin_shufflevector(once, once, 0, 1, 2, 3, 0, 1, 2, 3);
+    }
+    octet sum = row[0] * __builtin_shufflevector(y, y, 0, 0, 0, 0, 4, 4, 4, 4);
+    sum += row[1] * __builtin_shufflevector(y, y, 1, 1, 1, 1, 5, 5, 5, 5);
+    sum += row[2] * __builtin_shufflevector(y, y, 2, 2, 2, 2, 6, 6, 6, 6);
+    sum += row[3] * __builtin_shufflevector(y, y, 3, 3, 3, 3, 7, 7, 7, 7);
     *phi_y = sum * __builtin_shufflevector(w, w, 0, 1, 2, 3, 0, 1, 2, 3);
     *by_x =
-        __builtin_shufflevector(sum, sum, 0, 1, 2, 3) * __builtin_shufflevector(w, w, 8, 9, 10, 11);
+        __builtin_shufflevector(sum, sum, 0, 1, 2, 3) * __builtin_shufflevector(s, s, 0, 1, 2, 3);
 }
 
 /* Adds the lanes of four vectors: (0 + 2) + (1 + 3) of each. */
@@ -434,15 +435,16 @@ INLINE void add_halves_4(const octet *q, octet *sum) {
            __builtin_shufflevector(first, second, 1, 3, 9, 11, 5, 7, 13, 15);
 }
 
-INLINE void gather_4(const ikt_places *at, int count, const both *coefficient, const REAL *field,
+INLINE void gather_4(const ikt_places *at, int count, const coefficients *c, const REAL *field,
                      int64_t stride, sums *out) {
-    both c[IKT_WINDOW_TERMS_4];
-    memcpy(c, coefficient, sizeof c);
+    octet value[IKT_WINDOW_TERMS_4], slope[IKT_WINDOW_TERMS_4];
+    memcpy(value, c->value, sizeof value);
+    memcpy(slope, c->slope, sizeof slope);
     for (int i = 0; i < count; i += IKT_PIECE_STEP) {
         octet phi_y[4], sum;
         quad by_x[4], sum_x;
         for (int p = 0; p < 4; p++)
-            window_4(c, (REAL)at->v[0][i + p], (REAL)at->v[1][i + p],
+            window_4(value, slope, (REAL)at->v[0][i + p], (REAL)at->v[1][i + p],
                      field + at->cell[1][i + p] * stride + at->cell[0][i + p], stride, &phi_y[p],
                      &by_x[p]);
         add_halves_4(phi_y, &sum);
@@ -533,7 +535,7 @@ INLINE void gather_any(const ikt_gather_job *job, const coefficients *c, const R
     const int count = (int)job->count;
     ikt_places_find(job->grid, job->y, count, &at);
     if (job->window->order == 4)
-        gather_4(&at, count, c->four, field, stride, &found);
+        gather_4(&at, count, c, field, stride, &found);
     else
         gather_6(&at, count, c, field, stride, &found);
     if (!job->self) {
@@ -555,13 +557,11 @@ IKT_FOR_EACH_ISA(gather_piece, gather_any,
 static void gather(const ikt_mesh_space *space, const ikt_gather_job *job) {
     const ikt_window *window = job->window;
     coefficients c;
-    for (int d = 0; d < IKT_WINDOW_TERMS_4; d++)
-        for (int k = 0; k < 16; k++)
-            c.four[d][k] = (REAL)(k < 8 ? window->value[d][k % 4] : window->slope[d][k % 4]);
+    const int apart = window->order == 4 ? 4 : IKT_WINDOW_LANES;
     for (int d = 0; d < IKT_WINDOW_TERMS_6; d++)
         for (int k = 0; k < IKT_WINDOW_LANES; k++) {
-            c.value[d][k] = (REAL)window->value[d][k];
-            c.slope[d][k] = (REAL)window->slope[d][k];
+            c.value[d][k] = (REAL)window->value[d][k % apart];
+            c.slope[d][k] = (REAL)window->slope[d][k % apart];
         }
 #pragma omp parallel for num_threads(space->threads) schedule(static)
     for (int64_t first = 0; first < job->count; first += IKT_PIECE) {

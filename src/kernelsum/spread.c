@@ -154,42 +154,34 @@ INLINE void add_4(const quad_i64 *what, int64_t *charge) {
     memcpy(charge, &sum, sizeof sum);
 }
 
-/* Charges of one point of order 4, rounded: rows 0 and 1, rows 2 and 3. */
-INLINE void window_4(const octet *c, double unit, double vx, double vy, octet_i64 *rows) {
-    const octet v = {vx, vx, vx, vx, vy, vy, vy, vy};
-    octet w = c[IKT_WINDOW_TERMS_4 - 1];
-    for (int d = IKT_WINDOW_TERMS_4 - 2; d >= 0; d--)
-        w = w * v + c[d];
-    const octet x = __builtin_shufflevector(w, w, 0, 1, 2, 3, 0, 1, 2, 3);
-    const octet y = w * unit;
-    octet product[2] = {x * __builtin_shufflevector(y, y, 4, 4, 4, 4, 5, 5, 5, 5) + magic,
-                        x * __builtin_shufflevector(y, y, 6, 6, 6, 6, 7, 7, 7, 7) + magic};
-    memcpy(rows, product, sizeof product);
-    rows[0] -= magic_bits;
-    rows[1] -= magic_bits;
+/* Charges of one point of order 4, rounded, row by row. In vectors of four, as in
+ * mesh_body.h. */
+INLINE void window_4(const quad *c, double unit, double vx, double vy, quad_i64 row[4]) {
+    quad x = c[IKT_WINDOW_TERMS_4 - 1], y = x;
+    for (int d = IKT_WINDOW_TERMS_4 - 2; d >= 0; d--) {
+        x = x * vx + c[d];
+        y = y * vy + c[d];
+    }
+    y *= unit;
+    row[0] = (quad_i64)(x * y[0] + magic) - magic_bits;
+    row[1] = (quad_i64)(x * y[1] + magic) - magic_bits;
+    row[2] = (quad_i64)(x * y[2] + magic) - magic_bits;
+    row[3] = (quad_i64)(x * y[3] + magic) - magic_bits;
 }
 
 INLINE void spread_4(const job *j, const ikt_places *at, const double *amount, int count) {
-    octet c[IKT_WINDOW_TERMS_4]; /* twice the four nodes: for x and for y */
-    for (int d = 0; d < IKT_WINDOW_TERMS_4; d++) {
+    quad c[IKT_WINDOW_TERMS_4];
+    for (int d = 0; d < IKT_WINDOW_TERMS_4; d++)
         memcpy(&c[d], j->window->value[d], sizeof c[d]);
-        c[d] = __builtin_shufflevector(c[d], c[d], 0, 1, 2, 3, 0, 1, 2, 3);
-    }
     const int64_t stride = j->out->stride, low = j->low, high = j->high;
     const double unit = j->out->unit;
     for (int i = 0; i < count; i++) {
         const int64_t row = at->cell[1][i];
         int64_t *charge = j->out->charge + row * stride + at->cell[0][i];
-        octet_i64 rows[2];
+        quad_i64 rows[4];
         window_4(c, amount ? unit * amount[i] : unit, at->v[0][i], at->v[1][i], rows);
-        const quad_i64 r0 = __builtin_shufflevector(rows[0], rows[0], 0, 1, 2, 3);
-        const quad_i64 r1 = __builtin_shufflevector(rows[0], rows[0], 4, 5, 6, 7);
-        const quad_i64 r2 = __builtin_shufflevector(rows[1], rows[1], 0, 1, 2, 3);
-        const quad_i64 r3 = __builtin_shufflevector(rows[1], rows[1], 4, 5, 6, 7);
-        if (row >= low && row < high) add_4(&r0, charge);
-        if (row + 1 >= low && row + 1 < high) add_4(&r1, charge + stride);
-        if (row + 2 >= low && row + 2 < high) add_4(&r2, charge + 2 * stride);
-        if (row + 3 >= low && row + 3 < high) add_4(&r3, charge + 3 * stride);
+        for (int b = 0; b < 4; b++)
+            if (row + b >= low && row + b < high) add_4(&rows[b], charge + b * stride);
     }
 }
 

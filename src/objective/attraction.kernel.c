@@ -154,8 +154,9 @@ LANES_INLINE void finish_row(variant is, const row_sums *sums, const ikt_attract
 LANES_INLINE void add_block(const ikt_attraction_job *job, variant is, row_sums *sums,
                             const int32_t *column, const float *value, int64_t count,
                             const float *own) {
-    for (int v = 0; v < VECTORS && v * LANE_WIDTH < count; v++) {
+    LANES_UNROLL for (int v = 0; v < VECTORS; v++) {
         const int64_t left = count - v * LANE_WIDTH;
+        if (left <= 0) break;
         vector entries, other[IKT_DIMENSIONS_MOST];
         memcpy(&entries, value + v * LANE_WIDTH, sizeof entries);
         if (count < LANES) vector_keep(&entries, left < LANE_WIDTH ? left : LANE_WIDTH);
