@@ -181,9 +181,9 @@ static void cells_are_found_by_the_means_of_sixteen(void **state) {
     for (int64_t c = 0; c < CENTRES; c++)
         row_of[c] = 4 * c + 1;
     assert_int_equal(ikt_alloc(alone, &s.slot, ROWS, sizeof *s.slot, "test"), IKT_OK);
-    assert_int_equal(
-        ikt_cells_create(alone, s.data, row_of, CENTRES, &s.distribution, NULL, NULL, &s.cells, s.slot),
-        IKT_OK);
+    assert_int_equal(ikt_cells_create(alone, s.data, row_of, CENTRES, &s.distribution, NULL, NULL,
+                                      &s.cells, s.slot),
+                     IKT_OK);
     memset(mean, 0, sizeof mean);
     for (int64_t e = 0; e < CENTRES * D; e++) {
         const int64_t group = e / D / 16, left = CENTRES - 16 * group;
