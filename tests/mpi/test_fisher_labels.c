@@ -169,7 +169,7 @@ static void what_no_model_can_be_made_of_is_refused(void **state) {
     set(ctx, &m.settings, "fisher.support=229");
     expect_refusal(ctx, &m, IKT_ERR_DATA, "fisher.support = 229, but only");
     set(ctx, &m.settings, "fisher.support=7");
-    expect_refusal(ctx, &m, IKT_ERR_USAGE, "at least 8");
+    expect_refusal(ctx, &m, IKT_ERR_DATA, "at least 8");
     unmake(&m);
     ikt_fisher_settings *f = &m.settings.affinity.fisher;
     snprintf(f->sigma, sizeof f->sigma, "-1");
