@@ -104,6 +104,11 @@ static inline int64_t ikt_larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+/* The quotient, rounded up; value >= 0, by > 0. */
+static inline int64_t ikt_divide_up(int64_t value, int64_t by) {
+    return (value + by - 1) / by;
+}
+
 static inline int64_t ikt_smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }

@@ -93,16 +93,16 @@ typedef struct ikt_pyramid ikt_pyramid;
 
 /* LOCAL. Errors: IKT_ERR_RESOURCE.
  *   cells   whose dense centres, in their order, it is made of; borrowed
- *   mean    [d] that rows have lost which are to be found as bytes; NULL: rows are found as they
- * are out     owned by the caller; NULL on failure */
+ *   mean    [d] of rows that are bytes already; NULL: rows come as they are
+ *   out     owned by the caller; NULL on failure */
 ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_cells *cells, const float *mean,
                               ikt_pyramid **out);
 /* LOCAL. Accepts NULL. */
 void ikt_pyramid_destroy(ikt_pyramid **pyramid);
 
 /* LOCAL, by all threads. The number of a centre near to each row.
- *   x   [count * d] rows; NULL for rows as bytes
- *   word   [count * words] these, otherwise NULL */
+ *   x      [count * d] rows; NULL for rows as bytes
+ *   word   [count * words] these, of a pyramid with their mean; otherwise NULL */
 void ikt_pyramid_find(const ikt_pyramid *pyramid, const float *x, const int32_t *word,
                       int64_t count, uint32_t *found);
 

@@ -35,6 +35,7 @@ enum {
     LEVELS_MOST = 8,
     TOGETHER = 512,           /* rows that are brought together, at most, */
     TOGETHER_BYTES = 1 << 19, /* and the memory that they may take: it stays in the cache */
+    FOUND_APART = 16,         /* rows that a thread finds one by one at a time */
     TRIED = 64,               /* centres that the trial looks for the nearest other one of */
     TRIED_VECTORS = 64        /* of centres that it looks at at a time */
 };
@@ -327,7 +328,10 @@ static void find_many(const ikt_pyramid *p, byte_space *w, const int32_t *word, 
 
 void ikt_pyramid_find(const ikt_pyramid *p, const float *x, const int32_t *word, int64_t count,
                       uint32_t *found) {
-    const int64_t together = p->has_bytes ? p->together : 1, words = ikt_near_bytes_words(p->d);
+    const int64_t words = ikt_near_bytes_words(p->d);
+    const int64_t share = ikt_divide_up(count, ikt_threads(p->held.ctx));
+    const int64_t together =
+        p->has_bytes ? ikt_smaller(p->together, ikt_larger(share, IKT_KERNEL_ROWS)) : FOUND_APART;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(p->held.ctx))
     for (int64_t first = 0; first < count; first += together) {
         const int64_t rows = ikt_smaller(together, count - first);
@@ -338,7 +342,8 @@ void ikt_pyramid_find(const ikt_pyramid *p, const float *x, const int32_t *word,
             ikt_near_bytes_rows(x + first * p->d, rows, p->d, p->mean, w->word);
             find_many(p, w, w->word, rows, found + first);
         } else {
-            found[first] = find_one(p, x + first * p->d);
+            for (int64_t i = first; i < first + rows; i++)
+                found[i] = find_one(p, x + i * p->d);
         }
     }
 }

@@ -85,11 +85,11 @@ static ikt_status begin(const ikt_measure_view *view, ikt_query_observer *observ
     return IKT_OK;
 }
 
-/* The least and the largest gamma that the conditions allow, and what settles them. */
+/* The least and the largest gamma that the conditions allow, and what decides them. */
 typedef struct {
     double spherical, separated;
-    int64_t bent;    /* the class that settles the former, */
-    int64_t near[2]; /* and those that settle the latter, the lower first */
+    int64_t bent;    /* the class that decides the former, */
+    int64_t near[2]; /* and those that decide the latter, the lower first */
     int64_t small;   /* the first class of too few rows; -1: there is none */
 } limits;
 

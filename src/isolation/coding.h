@@ -69,10 +69,6 @@ ikt_status ikt_coding_give_places(const ikt_coding *c, const ikt_near_centres *n
 ikt_status ikt_coding_gather(const ikt_coding *c, int64_t first, int64_t count, int64_t **row,
                              int64_t *n_rows, void **x);
 
-static inline int64_t ikt_divide_up(int64_t value, int64_t by) {
-    return (value + by - 1) / by;
-}
-
 /* LOCAL, pure. Partitionings to a pass, of t that take `each` bytes of `bytes`: passes of equal
  * length. They depend on the problem alone, so that they are the same on all ranks. */
 int64_t ikt_coding_batch(int64_t bytes, int64_t each, int64_t t);

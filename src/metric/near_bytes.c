@@ -9,7 +9,6 @@
 enum {
     LANES = 16,
     IN_A_WORD = 4,
-    ROW_MIDDLE = IKT_BYTES_ROW + 1,
     MEAN_COLUMNS = 64 /* whose means are found together */
 };
 
@@ -81,7 +80,7 @@ static void write_centre(const float *x, const float *mean, int64_t d, int8_t *b
             sum += byte[k];
         write_words(byte, d, head + IKT_BYTES_HEAD * LANES, LANES);
     }
-    sum *= ROW_MIDDLE;
+    sum *= IKT_BYTES_MIDDLE;
     memcpy(head, &half, sizeof half);
     memcpy(head + LANES, &size, sizeof size);
     memcpy(head + 2 * LANES, &sum, sizeof sum);
@@ -129,11 +128,11 @@ void ikt_near_bytes_rows(const float *x, int64_t count, int64_t d, const float *
         int8_t *byte = (int8_t *)(word + IKT_BYTES_HEAD);
         word[words - 1] = 0;
         const float step =
-            fminf(write_steps(x, mean, d, IKT_BYTES_ROW, ROW_MIDDLE, byte), most_step);
+            fminf(write_steps(x, mean, d, IKT_BYTES_ROW, IKT_BYTES_MIDDLE, byte), most_step);
         const float half = (float)half_length(x, mean, d);
         int32_t sum = 0;
         for (int64_t k = 0; k < d; k++)
-            sum += byte[k] - ROW_MIDDLE;
+            sum += byte[k] - IKT_BYTES_MIDDLE;
         memcpy(word, &step, sizeof step);
         memcpy(word + 1, &half, sizeof half);
         word[2] = sum;
@@ -142,7 +141,7 @@ void ikt_near_bytes_rows(const float *x, int64_t count, int64_t d, const float *
 
 /* Four bytes less the middle of a row, each by itself. */
 static inline int32_t less_middle(int32_t bytes) {
-    const uint32_t top = UINT32_C(0x80808080), middle = UINT32_C(0x01010101) * ROW_MIDDLE;
+    const uint32_t top = UINT32_C(0x80808080), middle = UINT32_C(0x01010101) * IKT_BYTES_MIDDLE;
     return (int32_t)((((uint32_t)bytes | top) - middle) ^ top);
 }
 
@@ -161,7 +160,7 @@ void ikt_near_bytes_pack(const int32_t *word, int64_t count, int64_t d, int32_t 
             const int32_t *row = word + (first + lane) * words;
             to[0] = row[1];
             to[LANES] = row[0];
-            to[2 * LANES] = row[2] * ROW_MIDDLE;
+            to[2 * LANES] = row[2] * IKT_BYTES_MIDDLE;
             for (int64_t w = IKT_BYTES_HEAD; w < words; w++)
                 to[w * LANES] = less_middle(row[w]);
         }

@@ -8,7 +8,7 @@
  * multiply-adds an instruction. Disadvantage: values are off by what rounding to bytes takes away,
  * more where several columns are far larger than the others; so they only choose what is looked at,
  * and only where a trial among all centres shows that they choose about as floats do
- * (isolation/near_trial.h, cells/pyramid.c).
+ * (isolation/near_trial.h, cells/pyramid.c, neighbours/byte_lists.h).
  */
 #ifndef IKT_METRIC_NEAR_BYTES_H
 #define IKT_METRIC_NEAR_BYTES_H
@@ -21,6 +21,7 @@
 
 enum {
     IKT_BYTES_ROW = 63,          /* steps of a row, */
+    IKT_BYTES_MIDDLE = 64,       /* what stands for 0 of them */
     IKT_BYTES_CENTRE = 127,      /* and of a centre, at most */
     IKT_BYTES_COLUMNS = 1 << 17, /* at most: sums of products fit 31 bits */
     IKT_BYTES_WORTH = 257,       /* columns from which on rows are tried as bytes */

@@ -61,8 +61,8 @@ LANES_INLINE int32_t multiply_bytes(const int32_t *a, const int32_t *b, int64_t 
 
 static void bytes_score_rows(const int32_t *row, const char *const *other, int64_t count, int64_t d,
                              float *out) {
-    enum { MIDDLE = IKT_BYTES_ROW + 1 };
-    const int64_t words = IKT_BYTES_HEAD + (d + 3) / 4;
+    enum { MIDDLE = IKT_BYTES_MIDDLE };
+    const int64_t words = ikt_near_bytes_words(d);
     float size[2], half;
     memcpy(&size[0], row, sizeof *size);
     for (int64_t e = 0; e < count; e++) {

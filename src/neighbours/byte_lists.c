@@ -93,7 +93,7 @@ static ikt_status offer(trial *t, int64_t first, int64_t count) {
     t->too_large += too_large;
     for (int f = 0; f < 2; f++) {
         tried_form *form = &t->form[f];
-        form->scorer.pack(&form->scorer, plain[f], count, form->packed);
+        ikt_scorer_pack(t->ctx, &form->scorer, plain[f], count, form->packed);
         IKT_TRY(ikt_neighbours_offer(t->ctx, &form->scorer, t->row, form->packed, first, count,
                                      &form->lists));
     }

@@ -2,8 +2,8 @@
  *
  * Method: passes and rounds compare rows as bytes (scorer.h) and keep half as many rows again as
  * are wanted; in the end these are compared by the distance itself, and the nearest are kept.
- * Advantage: a fifth of the memory of rows of float32 with their integers of 16 bits, and up to
- * four times the multiply-adds an instruction. Disadvantage: a row whose bytes put more than those
+ * Advantage: half the memory of rows of float32 with their integers of 16 bits, and up to four
+ * times the multiply-adds an instruction. Disadvantage: a row whose bytes put more than those
  * few before it is missed, so that bytes are for data in which a trial finds next to no such row.
  */
 #ifndef IKT_NEIGHBOURS_BYTE_LISTS_H
@@ -28,10 +28,12 @@ bool ikt_byte_lists_suit(bool is_manhattan, int64_t n, int64_t d, int64_t passes
 int64_t ikt_byte_lists_memory(int64_t n_local, int64_t k, int64_t d);
 
 /* COLLECTIVE. Makes bytes of the own rows, and tells what share of the k nearest of some rows are
- * not among their lists by bytes, both among all rows. The share is the same on every rank,
- * whatever the ranks. data    whose rows it reads, once held    claims the words bytes   has the
- * mean; receives them share   receives it; 1 where the lengths of rows are beyond what bytes can
- * hold Errors: IKT_ERR_RESOURCE, those of reading. */
+ * not among their lists by bytes, both among all rows: the same on every rank, whatever the ranks.
+ *   data    whose rows it reads, once
+ *   held    claims the words
+ *   bytes   has the mean; receives the words
+ *   share   receives it; 1 where rows are longer than bytes can hold
+ * Errors: IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_byte_lists_try(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows, int64_t k,
                               ikt_arrays *held, ikt_byte_rows *bytes, double *share);
 

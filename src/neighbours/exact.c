@@ -15,7 +15,8 @@ enum {
     STREAM_BYTES = 32 << 20, /* of a block of a stream */
     KEPT_BYTES = 16 << 20,   /* of what the own rows keep that are scored together */
     OWN_ROWS = 64,           /* own rows and others of a tile of scores: both and their scores */
-    OTHERS = 256             /* stay in the second-level cache */
+    OTHERS = 256,            /* stay in the second-level cache */
+    OWN_LEAST = 8 /* own rows of a tile where they are few, so that all threads have some */
 };
 
 static const char purpose[] = "neighbour blocks";
@@ -40,9 +41,11 @@ static int64_t tile_floats(const ikt_context *ctx) {
 /* All own rows against nb packed rows, of which the first has the global number `row`. */
 static void score_block(const scoring *s, const void *packed, int64_t row, int64_t nb) {
     const ikt_scorer *scorer = s->scorer;
+    const int64_t share = ikt_divide_up(s->end - s->first, ikt_threads(s->ctx));
+    const int64_t together = ikt_smaller(ikt_larger(share, OWN_LEAST), OWN_ROWS);
 #pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(s->ctx))
-    for (int64_t first = s->first; first < s->end; first += OWN_ROWS) {
-        const int64_t na = s->end - first < OWN_ROWS ? s->end - first : OWN_ROWS;
+    for (int64_t first = s->first; first < s->end; first += together) {
+        const int64_t na = ikt_smaller(s->end - first, together);
         const char *plain = (const char *)scorer->plain + first * scorer->row_bytes;
         float *tile = s->tile + (int64_t)omp_get_thread_num() * OWN_ROWS * OTHERS;
         for (int64_t from = 0; from < nb; from += OTHERS) {

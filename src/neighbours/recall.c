@@ -89,7 +89,7 @@ static ikt_status search(measurement *w) {
     for (int64_t from = 0; from < own->count && st == IKT_OK; from += BLOCK_ROWS) {
         const int64_t count = ikt_smaller(own->count - from, BLOCK_ROWS);
         const char *rows = tiles->data + from * bytes;
-        if (w->packed) sampled.pack(&sampled, rows, count, w->packed);
+        if (w->packed) ikt_scorer_pack(w->ctx, &sampled, rows, count, w->packed);
         st = ikt_neighbours_offer(w->ctx, &sampled, w->slot, w->packed ? w->packed : rows,
                                   own->first + from, count, w->best);
     }

@@ -11,7 +11,7 @@
 
 enum {
     STRIP = 256,     /* packed codes that are counted at a time; the counts stay on the stack */
-    SOME = 64,       /* rows that `score_one` gathers at a time; a multiple of IKT_PACK_ROWS */
+    SOME = 64,       /* rows that are gathered or packed at a time; a multiple of IKT_PACK_ROWS */
     READ_ROWS = 4096 /* rows that are read at a time */
 };
 
@@ -196,6 +196,15 @@ ikt_status ikt_scorer_data(ikt_context *ctx, ikt_dataset *data, const ikt_rows *
     out->owned = x;
     if (st != IKT_OK) ikt_scorer_destroy(out);
     return st;
+}
+
+void ikt_scorer_pack(ikt_context *ctx, const ikt_scorer *scorer, const void *plain, int64_t count,
+                     void *packed) {
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t first = 0; first < count; first += SOME)
+        scorer->pack(scorer, (const char *)plain + first * scorer->row_bytes,
+                     count - first < SOME ? count - first : SOME,
+                     (char *)packed + scorer->packed_bytes(scorer, first));
 }
 
 void ikt_scorer_destroy(ikt_scorer *scorer) {

@@ -73,6 +73,11 @@ ikt_scorer ikt_scorer_bytes(const int32_t *plain, int64_t d, const ikt_rows *row
 ikt_status ikt_scorer_data(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                            ikt_scorer *out);
 
+/* LOCAL. Packs plain rows, by all threads; for scorers that have `pack`.
+ *   packed   [scorer->packed_bytes(scorer, count)] bytes */
+void ikt_scorer_pack(ikt_context *ctx, const ikt_scorer *scorer, const void *plain, int64_t count,
+                     void *packed);
+
 /* LOCAL. Frees what the scorer owns; accepts an empty one. */
 void ikt_scorer_destroy(ikt_scorer *scorer);
 

@@ -65,16 +65,10 @@ int64_t ikt_tiles_packed_size(const ikt_tiles *tiles, int64_t count) {
 void ikt_tiles_pack(ikt_context *ctx, const ikt_tiles *tiles, const char *plain, int64_t count,
                     int32_t *packed) {
     const ikt_scorer *scorer = &tiles->scorer;
-    if (!scorer->keeps_packed) {
-        const float *x = (const float *)(const void *)plain;
-        ikt_quantise_all(ctx, &tiles->quantiser, x, count, packed);
-        return;
-    }
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-    for (int64_t first = 0; first < count; first += IKT_TILE_ROWS)
-        scorer->pack(scorer, plain + first * scorer->row_bytes,
-                     ikt_smaller(count - first, IKT_TILE_ROWS),
-                     packed + ikt_tiles_packed_size(tiles, first));
+    if (scorer->keeps_packed)
+        ikt_scorer_pack(ctx, scorer, plain, count, packed);
+    else
+        ikt_quantise_all(ctx, &tiles->quantiser, (const float *)(const void *)plain, count, packed);
 }
 
 /* LOCAL. */

@@ -65,9 +65,10 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
 ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                           ikt_dataset *data, ikt_tiles *out);
 
-/* COLLECTIVE. Rows as bytes as tiles (ikt_scorer_bytes), a copy of them and packed: 2 d bytes a
- * row. bytes   the own rows in the order of rows d       columns Errors: IKT_ERR_RESOURCE; empty
- * then. */
+/* COLLECTIVE. Rows as bytes as tiles (ikt_scorer_bytes): a copy, plain and packed, 2 d bytes a row.
+ *   bytes   the own rows in the order of rows
+ *   d       columns
+ * Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_tiles_bytes(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                            const ikt_byte_rows *bytes, int64_t d, ikt_tiles *out);
 

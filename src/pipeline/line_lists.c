@@ -119,9 +119,9 @@ static ikt_status compare_near_codes(ikt_line *line) {
     return measure_lists(line, &tiles);
 }
 
-/* COLLECTIVE. The own rows as bytes, where these choose nearly all of the nearest rows: of wide
- * rows of which a trial shows it. held    claims their arrays bytes   receives them; rows->bytes is
- * set to it, or left as it is */
+/* COLLECTIVE. The own rows as bytes, where a trial shows that these find nearly all there is.
+ *   held    claims their arrays
+ *   bytes   receives them; rows->bytes is set to it, or left as it is */
 static ikt_status choose_bytes(ikt_line *line, const ikt_cells *cells, ikt_arrays *held,
                                ikt_byte_rows *bytes, ikt_pass_rows *rows) {
     const double missed_most = .005;

@@ -168,7 +168,7 @@ typedef enum { ALL_PAIRS, NEAR_CODES, PASSES_OF_ROWS } search_kind;
 static ikt_status make_lists(ikt_context *ctx, setting *s, search_kind search,
                              const ikt_list_hooks *hooks, ikt_neighbours *lists) {
     const ikt_scorer scorer = ikt_scorer_codes(&s->codes, &s->distribution);
-    const ikt_pass_rows rows = {s->data, &s->distribution, 7};
+    const ikt_pass_rows rows = {s->data, &s->distribution, 7, NULL};
     const int64_t passes = search == PASSES_OF_ROWS ? PASSES : 1;
     ikt_list_course course;
     assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, lists), IKT_OK);
