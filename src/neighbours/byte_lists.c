@@ -26,9 +26,9 @@ bool ikt_byte_lists_suit(bool is_manhattan, int64_t n, int64_t d, int64_t passes
 }
 
 /* The rows in their order, and by slots plain and packed; lists, and those of a pass. */
-int64_t ikt_byte_lists_memory(int64_t n_local, int64_t k, int64_t d) {
-    return 3 * n_local * ikt_near_bytes_words(d) * (int64_t)sizeof(int32_t) +
-           2 * ikt_neighbours_memory(n_local, ikt_byte_lists_length(k));
+int64_t ikt_byte_lists_memory(const ikt_rows *rows, int64_t k, int64_t d) {
+    return 3 * rows->count * ikt_near_bytes_words(d) * (int64_t)sizeof(int32_t) +
+           2 * ikt_neighbours_memory(rows->count, ikt_byte_lists_length(rows->n, k));
 }
 
 /* --- the trial -------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ typedef struct {
 static ikt_status create(trial *t, ikt_arrays *held, int64_t k) {
     const ikt_rows tried = ikt_rows_make(TRIED, 1, 0);
     const int64_t d = t->d, words = ikt_near_bytes_words(d), ranks = ikt_size(t->ctx);
-    const int64_t length[] = {k, ikt_byte_lists_length(k)};
+    const int64_t length[] = {k, ikt_byte_lists_length(t->rows->n, k)};
     t->form[0].plain = ikt_claim(held, TRIED * d, sizeof(float));
     t->form[1].plain = ikt_claim(held, TRIED * words, sizeof(int32_t));
     t->form[0].scorer = ikt_scorer_rows(ikt_metric_of(t->data), t->form[0].plain, d, &tried);

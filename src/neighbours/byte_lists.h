@@ -14,9 +14,9 @@
 #include "neighbours/neighbours.h"
 #include "neighbours/tiles.h"
 
-/* LOCAL, pure. Rows of a list by bytes for one of k. */
-static inline int64_t ikt_byte_lists_length(int64_t k) {
-    return k + k / 2 + 8;
+/* LOCAL, pure. Rows of a list by bytes for one of k among n rows; a search for it looks at more. */
+static inline int64_t ikt_byte_lists_length(int64_t n, int64_t k) {
+    return ikt_smaller(k + k / 2 + 8, n - 1);
 }
 
 /* LOCAL, pure. Whether bytes are worth a trial: of many wide rows that several passes compare by
@@ -25,7 +25,7 @@ bool ikt_byte_lists_suit(bool is_manhattan, int64_t n, int64_t d, int64_t passes
 
 /* LOCAL, pure. Bytes that the search takes, with its lists, but without what ikt_search_memory has.
  */
-int64_t ikt_byte_lists_memory(int64_t n_local, int64_t k, int64_t d);
+int64_t ikt_byte_lists_memory(const ikt_rows *rows, int64_t k, int64_t d);
 
 /* COLLECTIVE. Makes bytes of the own rows, and tells what share of the k nearest of some rows are
  * not among their lists by bytes, both among all rows: the same on every rank, whatever the ranks.

@@ -160,8 +160,9 @@ static ikt_status compare_near_rows(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     const int64_t columns = ikt_dataset_columns(line->data);
     const int64_t passes = ikt_affinity_passes(&line->settings->affinity, columns);
-    const ikt_list_search near =
+    ikt_list_search near =
         ikt_settings_list_search(line->settings, line->rows->n, line->k, 0, passes);
+    int64_t length = line->k;
     ikt_pass_rows rows = {line->data, line->rows, (uint64_t)line->settings->run.seed, NULL};
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
@@ -174,7 +175,11 @@ static ikt_status compare_near_rows(ikt_line *line) {
     const bool is_manhattan = ikt_metric_of(line->data) == &ikt_metric_manhattan;
     if (ikt_byte_lists_suit(is_manhattan, line->rows->n, columns, passes))
         IKT_TRY(choose_bytes(line, &cells, &held, &bytes, &rows));
-    IKT_TRY(begin_lists(line, rows.bytes ? ikt_byte_lists_length(line->k) : line->k, &course));
+    if (rows.bytes) {
+        length = ikt_byte_lists_length(line->rows->n, line->k);
+        near.candidates = ikt_larger(near.candidates, length + 1);
+    }
+    IKT_TRY(begin_lists(line, length, &course));
     while (course.progress.round < near.passes - 1) {
         IKT_TRY(ikt_pass_search(ctx, &rows, &line->order, near.candidates, &course));
         ikt_list_course_next(&course);

@@ -159,7 +159,7 @@ static int64_t near_search_bytes(const ikt_workload *w) {
     const int64_t passes = when(w->passes > 1, pass + ikt_larger(searched, brought));
     /* As bytes rows take less, unless lists, which are longer then, take more. */
     const int64_t as_bytes =
-        when(ikt_workload_has_bytes(w), ikt_byte_lists_memory(n_local, w->k, w->columns));
+        when(ikt_workload_has_bytes(w), ikt_byte_lists_memory(&w->distribution, w->k, w->columns));
     const int64_t as_floats = n_local * fetched + 2 * ikt_neighbours_memory(n_local, w->k);
     return ikt_larger(ikt_larger(searched, passes), when(w->rounds > 0, refined)) +
            ikt_larger(as_bytes - as_floats, 0);

@@ -146,7 +146,7 @@ static void find(ikt_context *ctx, setting *s, int64_t candidates, ikt_neighbour
     const ikt_pass_rows rows = {s->data, &s->rows, 7, &s->bytes};
     assert_int_equal(ikt_byte_lists_try(ctx, s->data, &s->rows, K, &s->held, &s->bytes, &share),
                      IKT_OK);
-    assert_int_equal(ikt_neighbours_create(ctx, &s->rows, ikt_byte_lists_length(K), &bytes),
+    assert_int_equal(ikt_neighbours_create(ctx, &s->rows, ikt_byte_lists_length(N, K), &bytes),
                      IKT_OK);
     assert_int_equal(ikt_pass_search(ctx, &rows, &s->order, candidates, &course), IKT_OK);
     ikt_list_course_next(&course);
