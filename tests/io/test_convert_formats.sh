@@ -121,7 +121,7 @@ other_refusals() {
     local o=out.h5
     refuse 3 'are no whole rows of 10 numbers of 1 bytes' u8.raw $o --raw uint8 --columns 10
     refuse 3 'after the 5000 that are skipped' u8.raw $o --raw uint8 --columns 9 --skip 5000
-    mkfifo pipe && refuse 4 'is no plain file' pipe $o --raw uint8 --columns 9
+    mkfifo pipe && refuse 4 'is a pipe and not a regular file' pipe $o --raw uint8 --columns 9
     refuse 2 '--raw needs --columns' u8.raw $o --raw uint8
     refuse 2 'give their type, too' u8.raw $o --columns 9
     refuse 2 'sparse matrices of HDF5, NPZ and MATLAB files' u8.raw $o --raw uint8 --columns 9 --sparse yes

@@ -230,10 +230,9 @@ static ikt_status find_layout(ikt_context *ctx, const char *path, const char *ar
         if (layout->element.bytes > 0) return IKT_OK;
         return ikt_fail(ctx, IKT_ERR_INTERNAL, "%s has no rows that stand plainly in it", path);
     }
+    IKT_TRY(ikt_input_check(ctx, path));
     if (stat(path, &about) != 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
-    if (!S_ISREG(about.st_mode))
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s is no plain file: raw numbers need one", path);
     const int64_t bytes = (int64_t)about.st_size - raw->skip;
     const int64_t row = raw->columns * raw->element.bytes;
     if (bytes < row || bytes % row != 0)
