@@ -8,6 +8,7 @@
 #include "base/comm.h"
 #include "base/sort.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "linalg/blocks.h"
 
 enum { CELLS_LEAST = 16, CELLS_MOST = 65536, CHUNK = 8192 };
@@ -79,6 +80,7 @@ static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < at.count; i++)
             cell[at.first - own.first + i] = (uint32_t)ikt_pyramid_find(pyramid, x + i * d);
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

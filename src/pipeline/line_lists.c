@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "cells/cells.h"
 #include "neighbours/exact.h"
 #include "neighbours/passes.h"
@@ -119,6 +120,29 @@ static ikt_status compare_near_codes(ikt_line *line) {
     return search_near(line, &near, &cells, &fine, &tiles, &course);
 }
 
+/* COLLECTIVE. The order of the rows by their cells, which may be stopped: there is nothing to be
+ * saved yet. */
+static ikt_status order_rows(ikt_line *line, const ikt_pass_rows *rows, ikt_cells *cells) {
+    const ikt_list_hooks *hooks = ikt_checkpoint_lists(line->options->hooks);
+    const ikt_saver saver = {.where = hooks ? hooks->where : NULL};
+    bool has_worked = false;
+    ikt_watch_allow(line->ctx, hooks ? &saver : NULL, &has_worked);
+    const ikt_status st = ikt_pass_order(line->ctx, rows, 0, cells, &line->order);
+    ikt_watch_allow(line->ctx, NULL, NULL);
+    line->is_ordered = st == IKT_OK;
+    return st;
+}
+
+/* COLLECTIVE. The rows themselves, in that order, for the last search. */
+static ikt_status read_tiles(const ikt_line *line, const ikt_cells *cells, ikt_list_course *course,
+                             ikt_tiles *tiles) {
+    const ikt_saver saver = ikt_list_saver(course);
+    ikt_watch_allow(line->ctx, saver.save ? &saver : NULL, &course->has_worked);
+    const ikt_status st = ikt_tiles_data(line->ctx, cells, &line->order, line->data, tiles);
+    ikt_watch_allow(line->ctx, NULL, NULL);
+    return st;
+}
+
 /* COLLECTIVE. Compares the rows themselves that are in near coarse cells, in several passes with
  * cells of their own (neighbours/passes.h). */
 static ikt_status compare_near_rows(ikt_line *line) {
@@ -131,15 +155,14 @@ static ikt_status compare_near_rows(ikt_line *line) {
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
-    IKT_TRY(ikt_pass_order(ctx, &rows, 0, &cells, &line->order));
-    line->is_ordered = true;
+    IKT_TRY(order_rows(line, &rows, &cells));
     line->passes = near.passes;
     IKT_TRY(begin_lists(line, &course));
     while (course.progress.round < near.passes - 1) {
         IKT_TRY(ikt_pass_search(ctx, &rows, &line->order, near.candidates, &course));
         ikt_list_course_next(&course);
     }
-    IKT_TRY(ikt_tiles_data(ctx, &cells, &line->order, line->data, &tiles));
+    IKT_TRY(read_tiles(line, &cells, &course, &tiles));
     return search_near(line, &near, &cells, &(ikt_fine_cells){0}, &tiles, &course);
 }
 
