@@ -193,7 +193,7 @@ static ikt_status create_model(ikt_line *line, const ikt_model_spec *spec) {
 static ikt_status compute_codes(ikt_line *line, const ikt_model_spec *spec) {
     IKT_IN_STAGE(line->ctx, IKT_STAGE_CODES);
     IKT_TRY(ikt_agree(line->ctx, create_model(line, spec)));
-    IKT_TRY(ikt_codes_compute_within(line->ctx, (ikt_codes_budget){0, 0},
+    IKT_TRY(ikt_codes_compute_within(line->ctx, (ikt_codes_budget){0, 0, 0},
                                      ikt_checkpoint_codes(line->options->hooks), line->data,
                                      line->rows, line->model, &line->codes, &line->places));
     line->cells = line->codes.check;

@@ -62,8 +62,8 @@ static ikt_status save_codes(void *self, const ikt_codes *codes, const ikt_code_
 }
 
 /* Blocks of few rows, runs of few partitionings: many places to stop at. */
-static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
-    const ikt_codes_budget small = {form == IKT_FORM_FOREST ? 1 << 16 : 1 << 12, 1 << 9};
+static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse,
+                        ikt_codes_budget small) {
     setting s;
     open_data(ctx, SPREAD, N, &s);
     const ikt_model_spec spec = {
@@ -107,10 +107,14 @@ static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
 }
 
 static void codes_that_are_stopped_go_on(void **state) {
-    codes_go_on(*state, IKT_FORM_VORONOI, T, true);
-    codes_go_on(*state, IKT_FORM_VORONOI, T, false);
-    codes_go_on(*state, IKT_FORM_VORONOI, 300, true);
-    codes_go_on(*state, IKT_FORM_FOREST, T, false);
+    const ikt_codes_budget small = {1 << 12, 1 << 9, 0}, trees = {1 << 16, 1 << 9, 0};
+    /* Seven rows of all centres for each thread, as a block of a wide row has few. */
+    const ikt_codes_budget few = {0, 0, 7 * (T * PSI + 64) * D};
+    codes_go_on(*state, IKT_FORM_VORONOI, T, true, small);
+    codes_go_on(*state, IKT_FORM_VORONOI, T, false, small);
+    codes_go_on(*state, IKT_FORM_VORONOI, 300, true, small);
+    codes_go_on(*state, IKT_FORM_VORONOI, T, true, few);
+    codes_go_on(*state, IKT_FORM_FOREST, T, false, trees);
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -362,6 +366,31 @@ static void a_signal_to_one_rank_reaches_all(void **state) {
     ikt_watch_end(ctx);
 }
 
+/* Nor does a search of all pairs wait for the end of a piece that takes long. */
+static void a_signal_ends_a_piece_of_all_pairs(void **state) {
+    ikt_context *ctx = *state;
+    setting s;
+    ikt_neighbours lists;
+    ikt_list_course course;
+    prepare(ctx, SPREAD, 2 * IKT_EXACT_BLOCK_ROWS * ikt_size(ctx), true, &s);
+    const ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
+    kept_lists kept = {.ctx = ctx};
+    const ikt_list_hooks hooks = {&kept, "memory", load_lists, save_lists};
+    assert_int_equal(ikt_neighbours_create(ctx, &s.distribution, K, &lists), IKT_OK);
+    assert_int_equal(ikt_list_course_begin(ctx, &hooks, &lists, &course), IKT_OK);
+    ikt_watch_signals();
+    ikt_watch_begin(ctx, INFINITY, INFINITY);
+    if (ikt_rank(ctx) == ikt_size(ctx) - 1) raise(SIGTERM);
+    assert_int_equal(ikt_neighbours_exact(ctx, &scorer, &course), IKT_STOPPED);
+    assert_int_equal(kept.saves, 0);
+    ikt_clear(ctx);
+    ikt_watch_end(ctx);
+    ikt_watch_signals_end();
+    ikt_list_course_end(&course);
+    ikt_neighbours_destroy(&lists);
+    clear(&s);
+}
+
 static void *get_signals(void *unused) {
     raise(SIGUSR1);
     raise(SIGTERM);
@@ -396,4 +425,6 @@ IKT_MPI_TESTS(ikt_test(codes_that_are_stopped_go_on), ikt_test(lists_that_are_st
               ikt_test(signals_are_heard_before_there_is_anything),
               ikt_test(time_asks_on_all_ranks_alike),
               ikt_test(a_checkpoint_that_fails_is_a_warning_and_in_the_end_an_error),
-              ikt_test(a_signal_to_one_rank_reaches_all), ikt_test(a_signal_to_any_thread_is_heard))
+              ikt_test(a_signal_to_one_rank_reaches_all),
+              ikt_test(a_signal_ends_a_piece_of_all_pairs),
+              ikt_test(a_signal_to_any_thread_is_heard))
