@@ -148,6 +148,8 @@ static ikt_status save_lists(void *self, const ikt_neighbours *lists,
     int64_t done[2] = {0, 0}; /* not, and done */
     for (int64_t i = 0; i < lists->n_local; i++)
         done[progress->done[i] != 0]++;
+    for (int64_t e = 0; e < entries; e++) /* what is not found yet is no row */
+        assert_true(isinf(lists->score[e]) ? lists->row[e] == UINT32_MAX : lists->row[e] < N);
     ikt_sum_i64(k->ctx, done, 2);
     k->saves++;
     k->first += progress->round == 0 && done[0] > 0 && done[1] > 0;
