@@ -300,10 +300,12 @@ static ikt_status show_checkpoint(ikt_context *ctx, const char *path, ikt_stage_
         ikt_json_text(&json, "instruction_set", head.isa);
         ikt_json_text(&json, "input", head.input);
         if (number.iteration >= 0) ikt_json_int(&json, "iterations_done", number.iteration);
+        if (head.iterations > 0) ikt_json_int(&json, "iterations", head.iterations);
         ikt_json_end(&json, '}');
     } else {
         printf("%s: checkpoint of the stage '%s'", path, head.stage);
         if (number.iteration >= 0) printf(", %lld iterations done", (long long)number.iteration);
+        if (head.iterations > 0) printf(", %lld in all", (long long)head.iterations);
         printf("\n  version: %s\n  build: %s\n  instruction set: %s\n  input: %s\n", head.version,
                head.build, head.isa, head.input);
     }

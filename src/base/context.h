@@ -31,8 +31,11 @@ typedef struct {
 
 /* See watch.h. Times in seconds of ikt_now. */
 typedef struct {
-    bool is_on, is_signal; /* is_signal: the last request was not that of the clock */
-    double stop_at, spare; /* the end, and what is kept free before it */
+    bool is_on, is_signal;         /* is_signal: the last request was not that of the clock */
+    bool has_saved;                /* since the watch began */
+    const struct ikt_saver *saver; /* of ikt_watch_allow; NULL: nobody may pause there */
+    bool *has_worked;              /* likewise */
+    double stop_at, spare;         /* the end, and what is kept free before it */
     double save_every, saved_at, save_seconds;
 } ikt_watch;
 

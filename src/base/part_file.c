@@ -98,14 +98,28 @@ static uint32_t draw(void) {
     return (uint32_t)(ikt_now() * 1e9) ^ (uint32_t)getpid(); /* names that are taken are passed */
 }
 
-/* A start of a job, "CLUSTER JOB START", that a scheduler starts again when it was killed; "" of
- * other processes. */
+/* What schedulers say of a job that they start again when its machine has failed. LSF and Grid
+ * Engine say no more than that a start is not the first. */
+static const struct {
+    const char *job, *task, *place, *starts;
+} schedulers[] = {{"SLURM_JOB_ID", NULL, "SLURM_CLUSTER_NAME", "SLURM_RESTART_COUNT"},
+                  {"LSB_JOBID", "LSB_JOBINDEX", "LSF_ENVDIR", "LSB_RESTART"},
+                  {"JOB_ID", "SGE_TASK_ID", "SGE_CLUSTER_NAME", "RESTARTED"}};
+
+/* A start of a job, "SCHEDULER PLACE JOB TASK START"; "" of other processes. */
 static void name_start(char name[START_SIZE], int64_t *start) {
-    const char *cluster = getenv("SLURM_CLUSTER_NAME"), *job = getenv("SLURM_JOB_ID");
-    const char *count = getenv("SLURM_RESTART_COUNT"); /* none the first time */
-    *start = count ? strtoll(count, NULL, 10) : 0;
     name[0] = '\0';
-    if (job) snprintf(name, START_SIZE, "%.80s %.80s ", cluster ? cluster : "-", job);
+    *start = 0;
+    for (size_t s = 0; s < sizeof schedulers / sizeof *schedulers; s++) {
+        const char *job = getenv(schedulers[s].job), *place = getenv(schedulers[s].place);
+        const char *task = schedulers[s].task ? getenv(schedulers[s].task) : "-";
+        const char *starts = getenv(schedulers[s].starts); /* maybe none the first time */
+        if (!job || !task) continue;
+        if (starts) *start = strcmp(starts, "Y") == 0 ? 1 : strtoll(starts, NULL, 10);
+        snprintf(name, START_SIZE, "%s %.80s %.40s %.20s ", schedulers[s].job, place ? place : "-",
+                 job, task);
+        return;
+    }
 }
 
 /* Writes this start into the file of a lock. It must be there when the machine fails. */

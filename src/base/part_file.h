@@ -7,14 +7,16 @@
  * cut where it is long.
  *
  * What another machine has made, or stands where there are no locks, may be of a run that is alive,
- * and locks say nothing of it. It is removed in two cases only. The lock's file names the job that
- * Slurm has started again since: should a node that Slurm has lost still be at work there, the same
- * work is done here. Slurm counts the starts in SLURM_RESTART_COUNT, which the first does not have:
- * a program of a later start that does not get it (srun --export=NONE) counts as one of the first,
- * so that others of the same job that get it would take its files for those of an earlier start.
- * And a file that is one of several (a checkpoint), and nothing was written to it for long, by the
- * clock of the file system: at worst a run that stood still for as long lacks one checkpoint, which
- * is a warning.
+ * and locks say nothing of it. It is removed in two cases only. The lock's file names a job that
+ * its scheduler has started again since: should a node that the scheduler has lost still be at work
+ * there, the same work is done here. Slurm counts the starts in SLURM_RESTART_COUNT, which the
+ * first does not have; LSF (LSB_RESTART) and Grid Engine (RESTARTED) tell the first from later
+ * ones, so that the third does not remove what the second has left; PBS and Flux say nothing. A
+ * program of a later start that is not told (srun --export=NONE) counts as one of the first, so
+ * that others of the same job that are would take its files for those of an earlier start. And a
+ * file that is one of several (a checkpoint), and nothing was written to it for long, by the clock
+ * of the file system: at worst a run that stood still for as long lacks one checkpoint, which is a
+ * warning.
  */
 #ifndef IKT_BASE_PART_FILE_H
 #define IKT_BASE_PART_FILE_H

@@ -154,6 +154,9 @@ static void log_saved(ikt_context *ctx, const ikt_saver *saver, const char *at) 
                     file ? ".h5" : "");
 }
 
+static const char stopped[] = "stopped by %s in the stage '%s'%s; %s holds all that is done, and "
+                              "the same command goes on from there";
+
 ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_saver *saver) {
     if (!saver || request == IKT_REQUEST_NONE) return IKT_OK;
     const double begun = ikt_now();
@@ -163,17 +166,15 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
         snprintf(at, sizeof at, " at iteration %lld", (long long)saver->iteration);
     if (request == IKT_REQUEST_STOP) {
         IKT_TRY(saver->save(saver->self));
-        return ikt_fail(
-            ctx, IKT_STOPPED,
-            "stopped by %s in the stage '%s'%s; %s holds all that is done, and the same "
-            "command goes on from there",
-            ikt_watch_reason(ctx), ikt_stage_name(ikt_stage_innermost(ctx)), at, saver->where);
+        return ikt_fail(ctx, IKT_STOPPED, stopped, ikt_watch_reason(ctx),
+                        ikt_stage_name(ikt_stage_innermost(ctx)), at, saver->where);
     }
     if (saver->save(saver->self) != IKT_OK) { /* the run is worth more than this checkpoint */
         ikt_log(ctx, IKT_LOG_WARN, "no checkpoint could be written: %s", ikt_message(ctx));
         ikt_clear(ctx);
     } else {
         if (is_signal) log_saved(ctx, saver, at);
+        ctx->watch.has_saved = true;
         saved_second = second_now();
     }
     save_signals = 0; /* in this order: a signal in between is one of those */
@@ -182,13 +183,41 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
     return IKT_OK;
 }
 
+/* The end, where nothing was made that a checkpoint does not hold. */
+static ikt_status stop_at_once(ikt_context *ctx, const ikt_saver *saver) {
+    const char *stage = ikt_stage_name(ikt_stage_innermost(ctx));
+    if (ctx->watch.has_saved)
+        return ikt_fail(ctx, IKT_STOPPED, stopped, ikt_watch_reason(ctx), stage, "", saver->where);
+    return ikt_fail(ctx, IKT_STOPPED,
+                    "stopped by %s in the stage '%s', before this start had made anything that a "
+                    "checkpoint could hold; the same command goes on as this start did",
+                    ikt_watch_reason(ctx), stage);
+}
+
 ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked) {
     int64_t sum[2] = {ikt_watch_pack(ctx), *has_worked};
-    if (!ctx->watch.is_on) return IKT_OK;
+    ikt_watch *watch = &ctx->watch;
+    if (!watch->is_on) return IKT_OK;
     ikt_sum_i64(ctx, sum, 2);
-    if (sum[1] == 0) return IKT_OK;
-    *has_worked = false;
-    return ikt_watch_handle(ctx, ikt_watch_unpack(ctx, sum[0]), saver);
+    const ikt_request request = ikt_watch_unpack(ctx, sum[0]);
+    if (request == IKT_REQUEST_NONE) return IKT_OK;
+    if (sum[1] > 0) {
+        *has_worked = false;
+        return ikt_watch_handle(ctx, request, saver);
+    }
+    if (request == IKT_REQUEST_STOP && (watch->is_signal || watch->has_saved))
+        return stop_at_once(ctx, saver);
+    return IKT_OK;
+}
+
+void ikt_watch_allow(ikt_context *ctx, const ikt_saver *saver, bool *has_worked) {
+    ctx->watch.saver = saver;
+    ctx->watch.has_worked = has_worked;
+}
+
+ikt_status ikt_watch_pause(ikt_context *ctx) {
+    const ikt_watch *watch = &ctx->watch;
+    return watch->saver ? ikt_watch_pause_after(ctx, watch->saver, watch->has_worked) : IKT_OK;
 }
 
 ikt_status ikt_watch_stage_end(ikt_context *ctx, const ikt_saver *saver) {

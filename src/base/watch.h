@@ -25,7 +25,7 @@ typedef enum {
 } ikt_request;
 
 /* Writes a checkpoint of a stage. COLLECTIVE, and only where all ranks are. */
-typedef struct {
+typedef struct ikt_saver {
     void *self;
     ikt_status (*save)(void *self);
     const char *where; /* the folder of checkpoints, for messages */
@@ -65,11 +65,21 @@ ikt_request ikt_watch_unpack(ikt_context *ctx, int64_t sum);
  * nothing happens. Returns IKT_STOPPED, with a message, where the run has to end. */
 ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_saver *saver);
 
-/* COLLECTIVE. Polls for a request and handles it, between two pieces of work, but not before some
- * rank has done something since the last time: a run that is stopped again and again has to come to
- * its end.
- *   has_worked   of this rank; cleared */
+/* COLLECTIVE. Polls for a request and handles it, between two pieces of work. A checkpoint is
+ * written only where some rank has done something since the last one, and the end of the time is
+ * heeded only where this start has: a run whose time is over again and again has to come to its
+ * end. A signal to stop is heeded at once, since who sends it does not wait for long.
+ *   has_worked   of this rank, since the last checkpoint; cleared when one is written */
 ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);
+
+/* SAME-ARGS. From now on ikt_watch_pause, which is called by code that knows nothing of the stage
+ * that it works for, does as ikt_watch_pause_after with these, which are borrowed. NULL: it does
+ * nothing. */
+void ikt_watch_allow(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);
+
+/* COLLECTIVE. Between two pieces of work that no checkpoint holds, and that change nothing of what
+ * one would. */
+ikt_status ikt_watch_pause(ikt_context *ctx);
 
 /* COLLECTIVE. From now on a program that calls the library is told of progress and may ask for an
  * end; `watcher` is borrowed until the next call, NULL: nobody is told. The same, NULL or not, on

@@ -8,9 +8,11 @@
 #include "base/comm.h"
 #include "base/sort.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "linalg/blocks.h"
+#include "metric/near_bytes.h"
 
-enum { CELLS_LEAST = 16, CELLS_MOST = 65536, CHUNK = 8192 };
+enum { CELLS_LEAST = 16, CELLS_MOST = 65536, CHUNK = 8192, BYTE_CHUNK = 65536 };
 
 int64_t ikt_cells_choose(int64_t n, int64_t pool) {
     int64_t wanted = (int64_t)(16 * sqrt((double)n)), count = CELLS_LEAST;
@@ -64,22 +66,20 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
 /* COLLECTIVE. Gives each own row a near cell. */
 static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                              const ikt_byte_rows *bytes, const ikt_cells *cells, uint32_t *cell) {
-    const int64_t d = cells->d;
+    const int64_t d = cells->d, words = ikt_near_bytes_words(d), chunk = bytes ? BYTE_CHUNK : CHUNK;
     const ikt_row_range own = {rows->first, rows->count};
-    const int64_t steps = ikt_stream_steps(ctx, own.count, CHUNK);
+    const int64_t steps = ikt_stream_steps(ctx, own.count, chunk);
     ikt_pyramid *pyramid IKT_AT_END(ikt_pyramid_destroy) = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_pyramid_create(ctx, cells, bytes ? bytes->mean : NULL, &pyramid)));
-    if (bytes) {
-        ikt_pyramid_find(pyramid, NULL, bytes->word, own.count, cell);
-        return IKT_OK;
-    }
     IKT_ARRAYS(held, ctx, "cells");
-    float *x = ikt_claim(&held, CHUNK * d, sizeof *x);
+    float *x = bytes ? NULL : ikt_claim(&held, chunk * d, sizeof *x);
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t step = 0; step < steps; step++) {
-        const ikt_row_range at = ikt_stream_step(own, CHUNK, step);
-        IKT_TRY(ikt_dataset_read(data, at.first, at.count, x));
-        ikt_pyramid_find(pyramid, x, NULL, at.count, cell + at.first - own.first);
+        const ikt_row_range at = ikt_stream_step(own, chunk, step);
+        const int64_t i = at.first - own.first;
+        if (x) IKT_TRY(ikt_dataset_read(data, at.first, at.count, x));
+        ikt_pyramid_find(pyramid, x, bytes ? bytes->word + i * words : NULL, at.count, cell + i);
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

@@ -48,8 +48,9 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool);
  *               near centre (pyramid.c)
  *   bytes       the own rows, where they are held as bytes; NULL: they are read for it
  *   slot        [rows->count], receives the slots
- * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak.
- * Centres of sparse rows whose cells are given stay sparse; what depends on them has the same bits.
+ * Errors: IKT_ERR_RESOURCE, those of reading, IKT_STOPPED (ikt_watch_pause); empty then. Memory: 12
+ * count d bytes at the peak. Centres of sparse rows whose cells are given stay sparse; what depends
+ * on them has the same bits.
  */
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_rows *rows, const uint16_t *cell,
@@ -66,7 +67,7 @@ ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32
 
 /* COLLECTIVE. Makes the cells, and plans the exchange that brings rows to their slots.
  *   centre_row, count, cell, bytes   as in ikt_cells_create
- * Errors: IKT_ERR_RESOURCE, those of reading; both are empty then. */
+ * Errors: IKT_ERR_RESOURCE, those of reading, IKT_STOPPED; both are empty then. */
 ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                           const int64_t *centre_row, int64_t count, const uint16_t *cell,
                           const ikt_byte_rows *bytes, ikt_cells *cells, ikt_order *order);

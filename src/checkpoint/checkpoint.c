@@ -27,8 +27,11 @@ struct ikt_checkpoint {
     char folder[IKT_PATH_MAX];
     char input[IKT_INPUTS_TEXT];
     char *settings;
-    bool keeps_codes; /* until the end: the model file is made from them */
-    bool is_kept;     /* after the end */
+    ikt_settings resolved;
+    int64_t iterations; /* of the run in all; 0: they are not compared */
+    bool has_told;      /* that there were to be others */
+    bool keeps_codes;   /* until the end: the model file is made from them */
+    bool is_kept;       /* after the end */
 };
 
 /* Guessed for the first file: what a slow shared file system writes in a second. */
@@ -153,13 +156,15 @@ int64_t ikt_checkpoint_time(const ikt_settings *settings) {
 /* --- life ------------------------------------------------------------------------------------- */
 
 /* LOCAL. What is known of a checkpoint without looking. */
-static ikt_status describe(ikt_context *ctx, const ikt_settings *settings, const char *input,
-                           ikt_checkpoint **out) {
+static ikt_status describe(ikt_context *ctx, const ikt_settings *settings,
+                           const ikt_settings *resolved, const char *input, ikt_checkpoint **out) {
     IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "checkpoint"));
     ikt_checkpoint *c = *out;
     c->ctx = ctx;
     c->keeps_codes = settings->output.model[0] != '\0';
     c->is_kept = settings->run.checkpoint_keep;
+    c->resolved = *resolved;
+    c->iterations = settings->run.extend > 0 ? 0 : resolved->layout.iterations;
     ikt_checkpoint_folder_name(settings, c->folder);
     snprintf(c->input, sizeof c->input, "%s", input);
     return ikt_fingerprint_settings(ctx, settings, &c->settings);
@@ -173,12 +178,13 @@ static ikt_status begin_folder(const ikt_checkpoint *c, bool resumes) {
     return IKT_OK;
 }
 
-ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings, const char *input,
+ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings,
+                                 const ikt_settings *resolved, const char *input,
                                  ikt_checkpoint **out) {
     ikt_checkpoint *made IKT_AT_END(ikt_checkpoint_destroy) = NULL;
     *out = NULL;
     if (!ikt_run_has_checkpoints(&settings->run)) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, describe(ctx, settings, input, &made)));
+    IKT_TRY(ikt_agree(ctx, describe(ctx, settings, resolved, input, &made)));
     IKT_TRY(ikt_agree(ctx, begin_folder(made, settings->run.resume)));
     return ikt_give(out, made);
 }
@@ -203,7 +209,9 @@ ikt_stage_head ikt_checkpoint_head(const char *stage, const char *input, const c
 }
 
 static ikt_stage_head head_of(const ikt_checkpoint *c, ikt_stage stage) {
-    return ikt_checkpoint_head(ikt_stage_saved(stage), c->input, c->settings);
+    ikt_stage_head head = ikt_checkpoint_head(ikt_stage_saved(stage), c->input, c->settings);
+    head.iterations = c->iterations;
+    return head;
 }
 
 void ikt_checkpoint_expect(const ikt_checkpoint *checkpoint, int64_t bytes) {
@@ -313,10 +321,33 @@ static ikt_status open_newest(const ikt_checkpoint *c, ikt_stage stage, bool beg
     return IKT_OK;
 }
 
+/* COLLECTIVE. What a file means for a run that is to have other iterations than it was to have when
+ * the file was written. */
+static ikt_status compare_iterations(ikt_checkpoint *c, ikt_stage stage, ikt_stage_file *file,
+                                     const char *path) {
+    const int64_t had = ikt_stage_file_head(file).iterations, all = c->iterations;
+    const bool is_loop = stage == IKT_STAGE_LAYOUT;
+    ikt_loop_numbers number = {.iteration = 0};
+    const ikt_part numbers = ikt_part_shared("numbers", IKT_PART_I64, IKT_NUMBERS(number), &number);
+    if (all <= 0) return IKT_OK;
+    if (is_loop) IKT_TRY(ikt_stage_file_read(file, &numbers, 1));
+    if (number.iteration > all)
+        return ikt_fail(c->ctx, IKT_ERR_USAGE,
+                        "%s has %lld iterations behind it, and layout.iterations = %lld asks for "
+                        "fewer: take %lld or more, or begin anew with run.resume=no, which removes "
+                        "the checkpoint",
+                        path, (long long)number.iteration, (long long)all,
+                        (long long)number.iteration);
+    if (had == 0 || had == all || c->has_told) return IKT_OK;
+    if (!is_loop && stage != IKT_STAGE_AFFINITY) return IKT_OK; /* nothing depends on them yet */
+    ikt_warn_of_iterations(c->ctx, &c->resolved, had, is_loop);
+    c->has_told = true;
+    return IKT_OK;
+}
+
 /* COLLECTIVE. As ikt_checkpoint_find; where a run does not begin, whether the file is of the same
  * data is not asked. */
-static ikt_status find(const ikt_checkpoint *c, ikt_stage stage, bool begins,
-                       ikt_stage_file **out) {
+static ikt_status find(ikt_checkpoint *c, ikt_stage stage, bool begins, ikt_stage_file **out) {
     char path[IKT_PATH_MAX];
     ikt_stage_file *file IKT_AT_END(ikt_stage_file_close) = NULL;
     *out = NULL;
@@ -326,6 +357,7 @@ static ikt_status find(const ikt_checkpoint *c, ikt_stage stage, bool begins,
     ikt_stage_head own = head_of(c, stage);
     if (!begins) own.input = head.input;
     IKT_TRY(ikt_checkpoint_compare(c->ctx, &own, &head, path));
+    IKT_TRY(compare_iterations(c, stage, file, path));
     return ikt_give(out, file);
 }
 
@@ -333,11 +365,12 @@ ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_fil
     return find(c, stage, true, out);
 }
 
-ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage) {
+ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings,
+                               const ikt_settings *resolved, const char **stage) {
     ikt_checkpoint *c IKT_AT_END(ikt_checkpoint_destroy) = NULL;
     *stage = NULL;
     if (!ikt_run_has_checkpoints(&settings->run)) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, describe(ctx, settings, "", &c)));
+    IKT_TRY(ikt_agree(ctx, describe(ctx, settings, resolved, "", &c)));
     IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? try_folder(c) : IKT_OK));
     if (!settings->run.resume) return IKT_OK;
     for (ikt_stage s = IKT_STAGE_COUNT; s-- > 0 && !*stage;) {

@@ -62,19 +62,23 @@ typedef struct ikt_checkpoint ikt_checkpoint;
 /* COLLECTIVE. The checkpoint that run.checkpoint names; with run.resume: no, the files of one that
  * are there are removed first, and no others.
  *   settings   as ikt_fingerprint_settings has them
+ *   resolved   the same, with nothing left to be chosen; copied
  *   input      checksums of all that the run reads (pipeline/run_inputs.c); copied
  *   out        NULL where none is wanted
  * Errors: IKT_ERR_RESOURCE, IKT_ERR_FILE (the folder cannot be made, or a file that is no
  * checkpoint has the name of one). */
-ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings, const char *input,
+ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings,
+                                 const ikt_settings *resolved, const char *input,
                                  ikt_checkpoint **out);
 void ikt_checkpoint_destroy(ikt_checkpoint **checkpoint);
 
 /* COLLECTIVE. What is there for such a run to go on from, changing nothing. Whether it is of the
  * same data is not asked.
- *   stage   "loop": how far it is; NULL: there is nothing, or run.resume is no
- * Errors: IKT_ERR_FILE (as above), IKT_ERR_USAGE (of other settings or of another program). */
-ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage);
+ *   settings, resolved   as above
+ *   stage                "loop": how far it is; NULL: there is nothing, or run.resume is no
+ * Errors: IKT_ERR_FILE (as above), IKT_ERR_USAGE (as ikt_checkpoint_find). */
+ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings,
+                               const ikt_settings *resolved, const char **stage);
 
 /* LOCAL. When the newest file of the checkpoint of such a run was written, in nanoseconds since
  * 1970 by the clock of the file system; 0: there is none. Every stage writes one only after some
@@ -92,7 +96,10 @@ ikt_status ikt_checkpoint_write(ikt_checkpoint *checkpoint, ikt_stage stage, con
 /* COLLECTIVE. Opens the newest file of a stage that is whole; damaged ones are warned of and
  * removed.
  *   out   NULL where there is none
- * Errors: IKT_ERR_USAGE for one of other data, settings or program, with the first difference. */
+ * Where the run was to have another number of iterations before, it is warned of what depends on
+ * that; an extended run, which is warned of it anyway, is not.
+ * Errors: IKT_ERR_USAGE for one of other data, settings or program, with the first difference, and
+ * for one with more iterations behind it than the run is to have. */
 ikt_status ikt_checkpoint_find(ikt_checkpoint *checkpoint, ikt_stage stage, ikt_stage_file **out);
 
 /* LOCAL. Tells the watch how long it will take to write `bytes` bytes over all ranks. */

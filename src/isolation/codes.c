@@ -17,7 +17,8 @@
  * mapped. */
 enum { SPARSE_BLOCK = 1 << 21, SPARSE_ENTRY_BYTES = 12 + 8 };
 
-static const ikt_codes_budget usual_budget = {INT64_C(256) << 20, INT64_C(64) << 20};
+static const ikt_codes_budget usual_budget = {INT64_C(256) << 20, INT64_C(64) << 20,
+                                              INT64_C(1) << 35};
 
 void ikt_codes_destroy(ikt_codes *codes) {
     ikt_free(&codes->code);
@@ -150,13 +151,6 @@ int64_t ikt_coding_tile(const ikt_coding *c, int64_t count, int64_t most, int64_
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* Rows of X to be read at a time. `most_rows`: of the rank that has the most. */
-static int64_t block_rows(ikt_codes_budget budget, int64_t row_bytes, int64_t most_rows) {
-    int64_t rows = budget.block_bytes / row_bytes;
-    if (rows > most_rows) rows = most_rows;
-    return rows < 1 ? 1 : rows;
-}
-
 /* Distinct centres that a model can have at most, where codes come from lists of them; 0 where they
  * do not. */
 int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *rows) {
@@ -167,6 +161,25 @@ int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *row
                           ? ikt_sparse_list_pays(spec, rows, distinct)
                           : ikt_list_pays(rows->is_u8, distinct, spec->psi, spec->t, rows->d);
     return pays ? distinct : 0;
+}
+
+/* Centres that every row is compared with; 0 where it is compared with some, or not compared. */
+static int64_t compared(const ikt_model_spec *spec, const ikt_codes_rows *rows) {
+    const int64_t distinct = ikt_codes_distinct(spec, rows);
+    if (spec->form == IKT_FORM_FOREST || spec->candidates > 0 || rows->is_pairs) return 0;
+    return distinct > 0 ? distinct : spec->t * spec->psi + spec->coarse;
+}
+
+/* Dense rows of X to be read at a time: as many as fit, but so few that all threads are done with
+ * them within some seconds, as a run can be stopped between two blocks only.
+ *   threads     of the rank that has the most
+ *   most_rows   likewise */
+static int64_t block_rows(ikt_codes_budget budget, const ikt_model_spec *spec,
+                          const ikt_codes_rows *rows, int64_t threads, int64_t most_rows) {
+    const int64_t products = compared(spec, rows) * rows->d;
+    int64_t count = budget.block_bytes / (rows->d * (rows->is_u8 ? 1 : (int64_t)sizeof(float)));
+    if (products > 0) count = ikt_smaller(count, threads * budget.block_products / products);
+    return ikt_larger(ikt_smaller(count, most_rows), 1);
 }
 
 /* Fills the codes in the way that suits the model and the rows. */
@@ -199,6 +212,7 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     assert(model->spec.form == IKT_FORM_VORONOI || !places->coarse);
     if (budget.batch_bytes == 0) budget.batch_bytes = usual_budget.batch_bytes;
     if (budget.block_bytes == 0) budget.block_bytes = usual_budget.block_bytes;
+    if (budget.block_products == 0) budget.block_products = usual_budget.block_products;
     const bool is_u8 = ikt_dataset_is_u8(data);
     const bool is_manhattan = ikt_dataset_metric(data) == IKT_METRIC_MANHATTAN;
     const int64_t n_local = distribution->count;
@@ -224,8 +238,10 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "isolation.form: forest splits columns, and preprocess.metric = "
                         "precomputed gives distances only; take isolation.form=voronoi");
+    const ikt_codes_rows shape = ikt_codes_rows_of(data);
     c.block = c.is_sparse ? ikt_dataset_block_rows(data)
-                          : block_rows(budget, c.d * c.element, ikt_rows_count(distribution, 0));
+                          : block_rows(budget, &model->spec, &shape, ikt_max_one(ctx, c.threads),
+                                       ikt_rows_count(distribution, 0));
     *out = (ikt_codes){.n_local = n_local,
                        .t = model->t,
                        .stride = ikt_codes_memory(1, model->psi, model->t),
@@ -270,7 +286,7 @@ int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
     const int64_t entries = rows->longest > SPARSE_BLOCK ? rows->longest : SPARSE_BLOCK;
     const int64_t block = rows->is_sparse
                               ? SPARSE_ENTRY_BYTES * entries
-                              : block_rows(usual_budget, row_bytes, n_local) * row_bytes;
+                              : block_rows(usual_budget, spec, rows, threads, n_local) * row_bytes;
     const int64_t tile =
         spec->candidates > 0 ? ikt_coding_near_tile(kernel, d) : ikt_row_lists_tile(kernel, d);
     const int64_t work =

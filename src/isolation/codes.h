@@ -86,9 +86,10 @@ typedef struct {
 /* LOCAL. Frees all arrays; accepts empty ones. */
 void ikt_code_places_destroy(ikt_code_places *places);
 
-/* Most that a pass may take: bytes of centres (as gathered and packed together), bytes of rows. */
+/* Most that a pass may take: bytes of centres (as gathered and packed together); and of a block of
+ * rows, between which a run can be stopped, bytes, and multiply-adds of a thread. 0: as usual. */
 typedef struct {
-    int64_t batch_bytes, block_bytes;
+    int64_t batch_bytes, block_bytes, block_products;
 } ikt_codes_budget;
 
 /* Checkpoint hooks: they load and save codes that are not complete, so that a run which is stopped

@@ -33,7 +33,7 @@ typedef struct {
     int64_t seen;                 /* rows seen in all passes */
     const ikt_codes_hooks *hooks; /* or NULL */
     int32_t *done;                /* [distribution->count] see there; NULL without hooks */
-    bool has_worked;              /* this rank, since the last pause */
+    bool has_worked;              /* this rank, since the last checkpoint */
 } ikt_coding;
 
 /* LOCAL. Codes `count` rows of the block at hand, which begins at own row `row`. */

@@ -169,7 +169,9 @@ static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool i
 static ikt_status restore(loop *l, const ikt_loop_state *from) {
     if (from->iteration > l->settings->iterations)
         return ikt_fail(l->ctx, IKT_ERR_USAGE,
-                        "%lld iterations are done already; layout.iterations = %lld asks for fewer",
+                        "%lld iterations are done already, and %lld are asked for: ask for as many "
+                        "(layout.iterations, --extend), or begin anew with run.resume=no, which "
+                        "removes the checkpoint",
                         (long long)from->iteration, (long long)l->settings->iterations);
     const ikt_loop_state to = state_at(l, 0);
     for (int a = 0; a < to.arrays; a++)

@@ -7,6 +7,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/watch.h"
 #include "linalg/blocks.h"
 #include "metric/near_bytes.h"
 #include "neighbours/exact.h"
@@ -124,6 +125,7 @@ static ikt_status offer_all(trial *t) {
         const ikt_row_range at = ikt_stream_step(own, READ_ROWS, step);
         IKT_TRY(ikt_dataset_read(t->data, at.first, at.count, t->x));
         if (st == IKT_OK) st = offer(t, at.first, at.count);
+        IKT_TRY(ikt_watch_pause(t->ctx));
     }
     return ikt_agree(t->ctx, st);
 }

@@ -121,6 +121,7 @@ static ikt_status score_against_all(ikt_context *ctx, const ikt_scorer *scorer, 
             next = swap;
         }
         ikt_progress(ctx, "blocks", block + 1, blocks, NULL);
+        if (block + 1 < blocks) IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }
@@ -149,11 +150,16 @@ static void keep_scores(void *self, int64_t first, int64_t na, int64_t row, int6
 
 /* COLLECTIVE. The lists of some own rows, others on each rank and maybe none. */
 static ikt_status make_lists(ikt_context *ctx, const ikt_scorer *scorer, kept_rows *kept,
-                             ikt_neighbours *lists) {
+                             ikt_list_course *course) {
+    ikt_neighbours *lists = course->lists;
     const int64_t k = lists->k, count = kept->end - kept->first;
+    const ikt_saver saver = ikt_list_saver(course);
     for (int64_t r = 0; r < count; r++)
         ikt_select_begin(&kept->kept[r], scorer->isa, k, kept->pair + r * IKT_SELECT_CAPACITY * k);
-    IKT_TRY(score_against_all(ctx, scorer, kept->first, kept->end, keep_scores, kept));
+    ikt_watch_allow(ctx, saver.save ? &saver : NULL, &course->has_worked);
+    const ikt_status st = score_against_all(ctx, scorer, kept->first, kept->end, keep_scores, kept);
+    ikt_watch_allow(ctx, NULL, NULL);
+    IKT_TRY(st);
     clear_lists(lists, kept->first, kept->end);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t r = 0; r < count; r++) {
@@ -191,7 +197,7 @@ ikt_status ikt_neighbours_exact(ikt_context *ctx, const ikt_scorer *scorer,
         const int64_t first = ikt_smaller(done, own), end = ikt_smaller(done + rows, own);
         some.first = first;
         some.end = ikt_list_done(course, first, end) ? first : end; /* by a run that was stopped */
-        IKT_TRY(make_lists(ctx, scorer, &some, course->lists));
+        IKT_TRY(make_lists(ctx, scorer, &some, course));
         ikt_list_note(course, first, end);
         if (done + rows < most) IKT_TRY(ikt_list_pause(ctx, course));
     }

@@ -121,10 +121,15 @@ ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_rows *rows, int64_t
     ikt_neighbours made IKT_AT_END(ikt_neighbours_destroy) = *out;
     IKT_TRY(ikt_alloc(ctx, &made.row, entries, sizeof *made.row, "neighbours"));
     IKT_TRY(ikt_alloc(ctx, &made.score, entries, sizeof *made.score, "neighbours"));
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < rows->count; i++)
-        ikt_best_clear(made.score + i * k, made.row + i * k, k);
+    ikt_neighbours_clear(ctx, &made);
     return ikt_give(out, made);
+}
+
+void ikt_neighbours_clear(ikt_context *ctx, ikt_neighbours *lists) {
+    const int64_t k = lists->k;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < lists->n_local; i++)
+        ikt_best_clear(lists->score + i * k, lists->row + i * k, k);
 }
 
 void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists) {
@@ -188,12 +193,15 @@ static ikt_status save(void *self) {
     return course->hooks->save(course->hooks->self, course->lists, &course->progress);
 }
 
+ikt_saver ikt_list_saver(ikt_list_course *course) {
+    if (!course->hooks) return (ikt_saver){.save = NULL};
+    return (ikt_saver){course, save, course->hooks->where, 0};
+}
+
 ikt_status ikt_list_pause(ikt_context *ctx, ikt_list_course *course) {
-    if (course->whole) return ikt_list_pause(ctx, course->whole);
+    const ikt_saver saver = ikt_list_saver(course);
     IKT_TRY(ikt_watcher_poll(ctx));
-    if (!course->hooks) return IKT_OK;
-    const ikt_saver saver = {course, save, course->hooks->where, 0};
-    return ikt_watch_pause_after(ctx, &saver, &course->has_worked);
+    return saver.save ? ikt_watch_pause_after(ctx, &saver, &course->has_worked) : IKT_OK;
 }
 
 bool ikt_list_done(const ikt_list_course *course, int64_t first, int64_t end) {

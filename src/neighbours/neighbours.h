@@ -7,6 +7,7 @@
 
 #include "base/sort.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "dist/rows.h"
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -24,6 +25,9 @@ typedef struct {
  * Errors: IKT_ERR_RESOURCE (memory; too many rows for 32 bits); empty then. */
 ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_rows *rows, int64_t k,
                                  ikt_neighbours *out);
+
+/* LOCAL. Puts "nothing yet" in every place. */
+void ikt_neighbours_clear(ikt_context *ctx, ikt_neighbours *lists);
 
 /* LOCAL. Sorts each list ascending. */
 void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists);
@@ -94,14 +98,12 @@ typedef struct {
 } ikt_list_hooks;
 
 /* A round of a search as it goes on. */
-typedef struct ikt_list_course ikt_list_course;
-struct ikt_list_course {
+typedef struct {
     const ikt_list_hooks *hooks; /* NULL: it cannot be stopped */
     ikt_list_progress progress;  /* owned; without hooks `done` is NULL */
     ikt_neighbours *lists;       /* borrowed */
-    ikt_list_course *whole; /* what this is one step of, which is saved in its place; or NULL */
-    bool has_worked;        /* this rank, since the last pause */
-};
+    bool has_worked;             /* this rank, since the last checkpoint */
+} ikt_list_course;
 
 /* COLLECTIVE. A course on lists that are there, with what the hooks (or NULL) have saved of them.
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
@@ -112,10 +114,12 @@ void ikt_list_course_end(ikt_list_course *course);
 /* LOCAL. On to the next round: nothing of it is done. */
 void ikt_list_course_next(ikt_list_course *course);
 
-/* COLLECTIVE. Between two pieces of a round: saves and stops where that is asked for, but not
- * before some rank has done something, so that a run that is stopped again and again comes to its
- * end. Errors: IKT_STOPPED. */
+/* COLLECTIVE. Between two pieces of a round: saves and stops where that is asked for, as
+ * ikt_watch_pause_after. Errors: IKT_STOPPED. */
 ikt_status ikt_list_pause(ikt_context *ctx, ikt_list_course *course);
+
+/* LOCAL. What a checkpoint of the course is written by; nothing where it cannot be stopped. */
+ikt_saver ikt_list_saver(ikt_list_course *course);
 
 /* LOCAL. Whether the rows first .. end - 1 (local numbers) are through the round; notes that they
  * are. */

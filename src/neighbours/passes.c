@@ -1,6 +1,9 @@
 /* Searches with cells of their own. See passes.h. */
 #include "neighbours/passes.h"
 
+#include <math.h>
+
+#include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/timer.h"
@@ -22,20 +25,44 @@ ikt_status ikt_pass_order(ikt_context *ctx, const ikt_pass_rows *rows, int64_t d
                           rows->bytes, cells, order);
 }
 
-/* COLLECTIVE. Lists by the slots of one order, of slots there, become those of another. */
-static ikt_status bring_lists(ikt_context *ctx, const ikt_order *from, const ikt_order *to,
-                              ikt_neighbours *lists) {
+/* A pass under way. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_pass_rows *rows;
+    const ikt_order *order;  /* whose slots the lists of the course are of */
+    ikt_list_course *course; /* of all passes */
+    ikt_cells cells;
+    ikt_order own;        /* of this pass, */
+    ikt_neighbours found; /* whose slots these are of: what has not been joined yet */
+} pass;
+
+static void pass_destroy(pass *p) {
+    ikt_cells_destroy(&p->cells);
+    ikt_order_destroy(&p->own);
+    ikt_neighbours_destroy(&p->found);
+}
+
+/* COLLECTIVE. What was found, by the slots of the pass, as slots of the run. Places in which there
+ * is nothing yet stay so; their scores are infinite. */
+static ikt_status bring_lists(const pass *p) {
+    ikt_context *ctx = p->ctx;
+    const ikt_order *from = &p->own, *to = p->order;
+    const ikt_neighbours *lists = &p->found;
     const int64_t entries = lists->n_local * lists->k, number = sizeof *lists->row;
     const int64_t bytes = lists->k * number;
     void *part[] = {lists->row, lists->score};
     uint32_t *slot IKT_AT_END(ikt_free) = NULL;
     IKT_TRY(ikt_alloc_all(ctx, &slot, lists->n_local, sizeof *slot, "neighbours"));
     IKT_TRY(ikt_order_slots(ctx, to, slot));
+    for (int64_t e = 0; e < entries; e++)
+        if (isinf(lists->score[e])) lists->row[e] = 0; /* some name that can be asked for */
     IKT_TRY(ikt_translate_indices(ctx, &from->rows, from->row, lists->row, entries));
     IKT_TRY(ikt_translate_indices(ctx, &to->rows, slot, lists->row, entries));
-    for (int p = 0; p < 2; p++) {
-        IKT_TRY(ikt_order_restore(ctx, from, part[p], bytes, part[p], bytes, bytes));
-        IKT_TRY(ikt_order_apply(ctx, to, part[p], bytes, part[p], bytes, bytes));
+    for (int64_t e = 0; e < entries; e++)
+        if (isinf(lists->score[e])) lists->row[e] = UINT32_MAX;
+    for (int i = 0; i < 2; i++) {
+        IKT_TRY(ikt_order_restore(ctx, from, part[i], bytes, part[i], bytes, bytes));
+        IKT_TRY(ikt_order_apply(ctx, to, part[i], bytes, part[i], bytes, bytes));
     }
     return IKT_OK;
 }
@@ -46,28 +73,66 @@ ikt_status ikt_pass_tiles(ikt_context *ctx, const ikt_pass_rows *rows, const ikt
                        : ikt_tiles_data(ctx, cells, order, rows->data, out);
 }
 
-/* COLLECTIVE. What a pass finds, by its own order. */
-static ikt_status find_lists(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_cells *cells,
-                             const ikt_order *order, int64_t candidates, ikt_list_course *course) {
+/* COLLECTIVE. Joins what was found with the lists of the course, and empties it. A list is the same
+ * whether its rows are joined at once or as they are found, and joining again changes nothing. */
+static ikt_status join(pass *p) {
+    IKT_TRY(bring_lists(p));
+    IKT_TRY(ikt_neighbours_join(p->ctx, p->course->lists, &p->found));
+    ikt_neighbours_clear(p->ctx, &p->found);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. A checkpoint within the pass: in place of what was found, the lists of the course,
+ * which have it then, too; and which slots of the pass are done. */
+static ikt_status save(void *self, const ikt_neighbours *found, const ikt_list_progress *progress) {
+    pass *p = self;
+    const ikt_list_course *course = p->course;
+    (void)found;
+    (void)progress;
+    IKT_TRY(join(p));
+    return course->hooks->save(course->hooks->self, course->lists, &course->progress);
+}
+
+/* COLLECTIVE. The cells of the pass, and the rows by them: nothing of it is saved, but it may be
+ * stopped. */
+static ikt_status begin(pass *p, ikt_tiles *tiles) {
+    ikt_context *ctx = p->ctx;
+    ikt_list_course *course = p->course;
+    const ikt_saver saver = ikt_list_saver(course);
+    ikt_watch_allow(ctx, saver.save ? &saver : NULL, &course->has_worked);
+    ikt_status st = ikt_pass_order(ctx, p->rows, course->progress.round + 1, &p->cells, &p->own);
+    if (st == IKT_OK) st = ikt_pass_tiles(ctx, p->rows, &p->cells, &p->own, tiles);
+    ikt_watch_allow(ctx, NULL, NULL);
+    return st;
+}
+
+/* COLLECTIVE. What the pass finds, by its own order. */
+static ikt_status find_lists(pass *p, int64_t candidates) {
     ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
-    IKT_TRY(ikt_pass_tiles(ctx, rows, cells, order, &tiles));
-    IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
-    return ikt_neighbours_search(ctx, cells, &tiles, candidates, course);
+    ikt_list_course *course = p->course;
+    const ikt_list_hooks hooks = {p, course->hooks ? course->hooks->where : NULL, NULL, save};
+    IKT_TRY(begin(p, &tiles));
+    IKT_TRY(ikt_agree(p->ctx,
+                      ikt_neighbours_create(p->ctx, p->rows->rows, course->lists->k, &p->found)));
+    IKT_IN_STAGE(p->ctx, IKT_STAGE_NEIGHBOURS);
+    ikt_list_course searching = {.hooks = course->hooks ? &hooks : NULL,
+                                 .progress = {.done = course->progress.done},
+                                 .lists = &p->found,
+                                 .has_worked = course->has_worked};
+    IKT_TRY(ikt_neighbours_search(p->ctx, &p->cells, &tiles, candidates, &searching));
+    course->has_worked = searching.has_worked;
+    return IKT_OK;
 }
 
 ikt_status ikt_pass_search(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_order *order,
                            int64_t candidates, ikt_list_course *course) {
-    ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
-    ikt_order own IKT_AT_END(ikt_order_destroy) = {0};
-    ikt_neighbours found IKT_AT_END(ikt_neighbours_destroy) = {0};
-    ikt_list_course pass = {.lists = &found, .whole = course};
-    IKT_TRY(ikt_pass_order(ctx, rows, course->progress.round + 1, &cells, &own));
-    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, rows->rows, course->lists->k, &found)));
-    IKT_TRY(find_lists(ctx, rows, &cells, &own, candidates, &pass));
-    ikt_cells_destroy(&cells);
+    pass p IKT_AT_END(pass_destroy) = {.ctx = ctx, .rows = rows, .order = order, .course = course};
+    const bool is_done = ikt_list_done(course, 0, course->lists->n_local);
+    if (ikt_max_one(ctx, !is_done) == 0) return IKT_OK; /* by a run that was stopped */
+    IKT_TRY(find_lists(&p, candidates));
+    ikt_cells_destroy(&p.cells);
     IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
-    IKT_TRY(bring_lists(ctx, &own, order, &found));
-    IKT_TRY(ikt_neighbours_join(ctx, course->lists, &found));
-    ikt_list_note(course, 0, found.n_local);
+    IKT_TRY(join(&p));
+    ikt_list_note(course, 0, course->lists->n_local);
     return IKT_OK;
 }

@@ -7,10 +7,8 @@
  * them off, wherever they lie; those that two passes miss are hardly the same, so that the share
  * that is missed falls with every pass, where more candidates of one find ever less (as with the
  * trees of Dasgupta and Freund, STOC 2008, of which several are joined).
- * Disadvantage: the rows are read and brought into order once a pass. A run that is stopped within
- * a pass but the last goes on from the beginning of that pass; and the first one that a run makes
- * is made to its end before a request to stop is heeded, so that runs that are stopped again and
- * again come to their end.
+ * Disadvantage: the rows are read and brought into order once a pass, and once more where a run
+ * goes on that was stopped within it.
  */
 #ifndef IKT_NEIGHBOURS_PASSES_H
 #define IKT_NEIGHBOURS_PASSES_H
@@ -45,7 +43,8 @@ ikt_status ikt_pass_tiles(ikt_context *ctx, const ikt_pass_rows *rows, const ikt
  *   order        whose slots the lists are of
  *   candidates   of each row, more than k
  *   course       its round is the pass, from 0 on; its lists are improved in place, at the end of
- *                the pass, which is done then
+ *                the pass and before a checkpoint within it; what it notes as done are slots of the
+ *                pass
  * Errors: IKT_ERR_RESOURCE, IKT_STOPPED, those of reading. Memory: tiles, cells, order and lists of
  * its own. */
 ikt_status ikt_pass_search(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_order *order,

@@ -5,6 +5,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/watch.h"
 #include "isolation/similarity.h"
 #include "linalg/blocks.h"
 #include "metric/near_bytes.h"
@@ -182,6 +183,7 @@ ikt_status ikt_scorer_read(ikt_context *ctx, ikt_dataset *data, const ikt_rows *
         const ikt_row_range at = ikt_stream_step(own, READ_ROWS, step);
         IKT_TRY(ikt_dataset_read(data, at.first, at.count,
                                  x + (at.first - own.first) * ikt_dataset_columns(data)));
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

@@ -82,7 +82,7 @@ void ikt_scorer_pack(ikt_context *ctx, const ikt_scorer *scorer, const void *pla
 void ikt_scorer_destroy(ikt_scorer *scorer);
 
 /* COLLECTIVE. Reads the own rows of `data` into x [rows->count * d], some at a time. Errors: those
- * of reading. */
+ * of reading, IKT_STOPPED (ikt_watch_pause). */
 ikt_status ikt_scorer_read(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows, float *x);
 
 #endif

@@ -165,27 +165,6 @@ static void tell_probabilities(const ikt_line *line, double seconds) {
                         ikt_affinity_of(&line->settings->affinity)->zero_similarity_because);
 }
 
-/* SAME-ARGS. What cannot be what one longer run would be. */
-static void warn_of_extension(ikt_context *ctx, const ikt_settings *settings) {
-    const ikt_layout_settings *layout = &settings->layout;
-    const ikt_objective_kind *kind = ikt_layout_objective(layout);
-    if (settings->affinity.support == IKT_SUPPORT_WHOLE)
-        ikt_log(ctx, IKT_LOG_WARN,
-                "the last iterations of a run with the whole kernel draw from more partitionings "
-                "and take shorter steps: the embedding will not be that of one longer run");
-    if (kind->is_annealed || (kind->places == IKT_PLACES_BY_TRIPLETS &&
-                              layout->own.triplet.triplets == IKT_TRIPLETS_POOL))
-        ikt_log(ctx, IKT_LOG_WARN,
-                "the steps of a run of %s become shorter towards its last iteration, which is a "
-                "later one now: the embedding will not be that of one longer run",
-                kind->name);
-    if (layout->tsne_iterations > 0)
-        ikt_log(ctx, IKT_LOG_WARN,
-                "where layout.tsne_iterations is auto, a run of %s begins with more iterations of "
-                "t-SNE the longer it is: the embedding may not be that of one longer run",
-                kind->name);
-}
-
 /* SAME-ARGS. Resolves the settings, and finds the steps where a recipe has not. */
 static ikt_status resolve(ikt_context *ctx, ikt_settings *settings, const ikt_dataset *data,
                           const ikt_rows *rows, const ikt_embed_options *options,
@@ -222,7 +201,7 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     bool is_saved = false;
     *out = made;
     IKT_TRY(resolve(ctx, settings, data, rows, options, &steps));
-    if (options->from) warn_of_extension(ctx, settings);
+    if (options->from) ikt_warn_of_iterations(ctx, settings, 0, true);
     if (options->hooks) IKT_TRY(ikt_checkpoint_load_loop(options->hooks, &saved, &is_saved));
     ikt_line line IKT_AT_END(ikt_line_end) = {.ctx = ctx,
                                               .steps = &steps,

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "cells/cells.h"
 #include "metric/near_bytes.h"
 #include "neighbours/byte_lists.h"
@@ -154,6 +155,31 @@ static ikt_status decide_lists(ikt_line *line, const ikt_tiles *tiles) {
     return ikt_byte_lists_decide(line->ctx, tiles, &bytes, &line->lists);
 }
 
+/* COLLECTIVE. The order of the rows by their cells, and the rows as bytes where these suit: may be
+ * stopped, though there is nothing to be saved yet. */
+static ikt_status order_rows(ikt_line *line, bool tries_bytes, ikt_cells *cells, ikt_arrays *held,
+                             ikt_byte_rows *bytes, ikt_pass_rows *rows) {
+    const ikt_list_hooks *hooks = ikt_checkpoint_lists(line->options->hooks);
+    const ikt_saver saver = {.where = hooks ? hooks->where : NULL};
+    bool has_worked = false;
+    ikt_watch_allow(line->ctx, hooks ? &saver : NULL, &has_worked);
+    ikt_status st = ikt_pass_order(line->ctx, rows, 0, cells, &line->order);
+    line->is_ordered = st == IKT_OK;
+    if (st == IKT_OK && tries_bytes) st = choose_bytes(line, cells, held, bytes, rows);
+    ikt_watch_allow(line->ctx, NULL, NULL);
+    return st;
+}
+
+/* COLLECTIVE. The rows in that order, as the last search or the decision on it compares them. */
+static ikt_status read_tiles(const ikt_line *line, const ikt_pass_rows *rows,
+                             const ikt_cells *cells, ikt_list_course *course, ikt_tiles *tiles) {
+    const ikt_saver saver = ikt_list_saver(course);
+    ikt_watch_allow(line->ctx, saver.save ? &saver : NULL, &course->has_worked);
+    const ikt_status st = ikt_pass_tiles(line->ctx, rows, cells, &line->order, tiles);
+    ikt_watch_allow(line->ctx, NULL, NULL);
+    return st;
+}
+
 /* COLLECTIVE. Compares the rows themselves that are in near coarse cells, in several passes with
  * cells of their own (neighbours/passes.h), of wide rows as bytes (neighbours/byte_lists.h). */
 static ikt_status compare_near_rows(ikt_line *line) {
@@ -169,12 +195,10 @@ static ikt_status compare_near_rows(ikt_line *line) {
     ikt_list_course course IKT_AT_END(ikt_list_course_end) = {0};
     ikt_byte_rows bytes;
     IKT_ARRAYS(held, ctx, "rows");
-    IKT_TRY(ikt_pass_order(ctx, &rows, 0, &cells, &line->order));
-    line->is_ordered = true;
-    line->passes = near.passes;
     const bool is_manhattan = ikt_metric_of(line->data) == &ikt_metric_manhattan;
-    if (ikt_byte_lists_suit(is_manhattan, line->rows->n, columns, passes))
-        IKT_TRY(choose_bytes(line, &cells, &held, &bytes, &rows));
+    const bool tries_bytes = ikt_byte_lists_suit(is_manhattan, line->rows->n, columns, passes);
+    IKT_TRY(order_rows(line, tries_bytes, &cells, &held, &bytes, &rows));
+    line->passes = near.passes;
     if (rows.bytes) {
         length = ikt_byte_lists_length(line->rows->n, line->k);
         near.candidates = ikt_larger(near.candidates, length + 1);
@@ -184,12 +208,13 @@ static ikt_status compare_near_rows(ikt_line *line) {
         IKT_TRY(ikt_pass_search(ctx, &rows, &line->order, near.candidates, &course));
         ikt_list_course_next(&course);
     }
-    IKT_TRY(ikt_pass_tiles(ctx, &rows, &cells, &line->order, &tiles));
+    IKT_TRY(read_tiles(line, &rows, &cells, &course, &tiles));
     IKT_TRY(search_cells(line, &near, &cells, &(ikt_fine_cells){0}, &tiles, &course));
     if (rows.bytes) {
         ikt_tiles_destroy(&tiles);
         ikt_arrays_free(&held);
-        IKT_TRY(ikt_tiles_data(ctx, &cells, &line->order, line->data, &tiles));
+        rows.bytes = NULL;
+        IKT_TRY(read_tiles(line, &rows, &cells, &course, &tiles));
         IKT_TRY(decide_lists(line, &tiles));
     }
     return measure_lists(line, &tiles);
@@ -222,7 +247,7 @@ static ikt_status create_model(ikt_line *line, const ikt_model_spec *spec) {
 static ikt_status compute_codes(ikt_line *line, const ikt_model_spec *spec) {
     IKT_IN_STAGE(line->ctx, IKT_STAGE_CODES);
     IKT_TRY(ikt_agree(line->ctx, create_model(line, spec)));
-    IKT_TRY(ikt_codes_compute_within(line->ctx, (ikt_codes_budget){0, 0},
+    IKT_TRY(ikt_codes_compute_within(line->ctx, (ikt_codes_budget){0, 0, 0},
                                      ikt_checkpoint_codes(line->options->hooks), line->data,
                                      line->rows, line->model, &line->codes, &line->places));
     line->cells = line->codes.check;

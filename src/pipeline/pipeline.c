@@ -91,11 +91,13 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
 
 /* COLLECTIVE. What the result depends on, what is read and the settings, and the checkpoint that
  * has to agree with both. */
-static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
+static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source,
+                                  const ikt_settings *resolved, ikt_run *run) {
     IKT_TRY(ikt_run_inputs_note(ctx, source, run));
     IKT_TRY(
         ikt_agree(ctx, ikt_fingerprint_settings(ctx, &run->settings, &run->settings_fingerprint)));
-    return ikt_checkpoint_create(ctx, &run->settings, run->input_fingerprint, &run->checkpoint);
+    return ikt_checkpoint_create(ctx, &run->settings, resolved, run->input_fingerprint,
+                                 &run->checkpoint);
 }
 
 /* COLLECTIVE up to the recipe, whose outcome is not agreed on yet. */
@@ -173,7 +175,7 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
     run->label_names = found.label_names;
     run->marked = found.marked;
     run->n_marked = found.n_marked;
-    IKT_TRY(open_checkpoint(ctx, source, run));
+    IKT_TRY(open_checkpoint(ctx, source, &recipe->work.settings, run));
     return ikt_run_graph_begin(ctx, run, &run->graph_writer);
 }
 
@@ -329,8 +331,11 @@ static ikt_status rehearse(ikt_context *ctx, ikt_recipe *recipe, ikt_source **so
     ikt_workload_settings(&out->plan.work, &out->settings);
     IKT_TRY(ikt_unused_reset(ctx, &out->settings, &all, NULL));
     IKT_TRY(ikt_memory_plan_check(ctx, &out->plan.memory));
-    IKT_TRY(ikt_checkpoint_look(ctx, settings, &out->goes_on));
-    return settings->run.extend > 0 ? ikt_finished_check(ctx, settings, n) : IKT_OK;
+    IKT_TRY(ikt_checkpoint_look(ctx, settings, &out->plan.work.settings, &out->goes_on));
+    if (settings->run.extend == 0) return IKT_OK;
+    IKT_TRY(ikt_finished_check(ctx, settings, n));
+    ikt_warn_of_iterations(ctx, &out->plan.work.settings, 0, true);
+    return IKT_OK;
 }
 
 ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,

@@ -150,13 +150,13 @@ static int64_t near_search_bytes(const ikt_workload *w) {
     const int64_t single =
         when(quantised > 0, ikt_quantised_row(w->columns) * (int64_t)sizeof(int32_t));
     const int64_t refined = ikt_refine_memory(n_local, w->k, bytes, single, w->ranks, w->threads);
-    /* What a pass before the last one has of its own: while it searches; and while its lists are
-     * brought to the slots, with names of other ranks. */
+    /* What a pass before the last one has of its own while it searches; for a checkpoint its lists
+     * are brought to the slots meanwhile, with names of other ranks. */
     const int64_t pass =
         ikt_neighbours_memory(n_local, w->k) + ikt_order_memory(n_local) + centres_bytes(w);
     const int64_t names = when(w->ranks > 1, 8 * n_local * w->k);
     const int64_t brought = ikt_order_memory_transfer(n_local) + names;
-    const int64_t passes = when(w->passes > 1, pass + ikt_larger(searched, brought));
+    const int64_t passes = when(w->passes > 1, pass + searched + brought);
     /* As bytes rows take less, unless lists, which are longer then, take more. */
     const int64_t as_bytes =
         when(ikt_workload_has_bytes(w), ikt_byte_lists_memory(&w->distribution, w->k, w->columns));

@@ -183,3 +183,42 @@ ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool 
         ikt_log(ctx, IKT_LOG_DETAIL, "%.0f seconds are left for the run", *seconds);
     return IKT_OK;
 }
+
+/* --- runs that go on with other iterations ---------------------------------------------------- */
+
+void ikt_warn_of_iterations(ikt_context *ctx, const ikt_settings *settings, int64_t had,
+                            bool has_loop) {
+    const ikt_layout_settings *layout = &settings->layout;
+    const ikt_objective_kind *kind = ikt_layout_objective(layout);
+    const bool falls = kind->is_annealed || (kind->places == IKT_PLACES_BY_TRIPLETS &&
+                                             layout->own.triplet.triplets == IKT_TRIPLETS_POOL);
+    const struct {
+        bool is_so;
+        const char *because, *verb;
+    } reason[] = {
+        {has_loop && settings->affinity.support == IKT_SUPPORT_WHOLE,
+         "the last iterations of a run with the whole kernel draw from more partitionings and "
+         "take shorter steps",
+         had > 0 ? "may" : "will"},
+        {has_loop && falls,
+         "the steps of such a run become shorter towards its last iteration, which is another one "
+         "now",
+         had > 0 && !kind->is_annealed ? "may" : "will"},
+        {has_loop && layout->tsne_iterations > 0,
+         "where layout.tsne_iterations is auto, a run begins with more iterations of t-SNE the "
+         "longer it is",
+         "may"},
+        {layout->init == IKT_INIT_LANDMARK,
+         "the landmarks that it started from were embedded in as many iterations as it had then",
+         "will"}};
+    char before[96] = "";
+    if (had > 0)
+        snprintf(before, sizeof before,
+                 "layout.iterations was %lld at the start before and is %lld now: ", (long long)had,
+                 (long long)layout->iterations);
+    for (size_t r = 0; r < sizeof reason / sizeof *reason; r++)
+        if (reason[r].is_so)
+            ikt_log(ctx, IKT_LOG_WARN, "%s%s, so that the embedding %s not be that of one %s run",
+                    before, reason[r].because, reason[r].verb,
+                    had > layout->iterations ? "shorter" : "longer");
+}

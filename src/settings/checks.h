@@ -47,6 +47,14 @@ ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run);
 ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool is_guest,
                             bool *is_watched, double *seconds);
 
+/* SAME-ARGS. Warns of what makes the map of a run that was begun with another number of iterations
+ * than it has now differ from that of one run of so many.
+ *   settings   resolved, with the iterations of now
+ *   had        iterations that it was to have before; 0: it had ended, and is extended
+ *   has_loop   iterations are done; else only the start may depend on their number */
+void ikt_warn_of_iterations(ikt_context *ctx, const ikt_settings *settings, int64_t had,
+                            bool has_loop);
+
 /* LOCAL, all three. What has to fit the data, which has n rows: a graph or a matrix has as many; so
  * has a map to start from, in layout.dimensions; and the rows of isolation.model_from have as many
  * columns as those that they code.

@@ -60,27 +60,38 @@ for ranks in 1 2; do
 done
 [ $killed -gt 0 ] || fail "no run was killed in time"
 
-# A job of Slurm that is started again on another machine: what its earlier start has left is removed, and
-# nothing of other jobs, nor of the same start (two runs of one job).
-start() { env SLURM_JOB_ID="$1" SLURM_RESTART_COUNT="$2" "${@:3}"; }
+# A job that its scheduler starts again on another machine: what its first start has left is removed, and nothing
+# of other jobs, nor of the same start (two runs of one job).
+start() { # JOB START COMMAND...: a start of a job, 0 the first
+    local flag=Y
+    [ "$2" -gt 0 ] || flag=
+    case $scheduler in
+    slurm) env SLURM_JOB_ID="$1" SLURM_RESTART_COUNT="$2" "${@:3}" ;;
+    lsf) env LSB_JOBID="$1" LSB_JOBINDEX=0 ${flag:+LSB_RESTART=$flag} "${@:3}" ;;
+    sge) env JOB_ID="$1" SGE_TASK_ID=undefined RESTARTED=$(($2 > 0)) "${@:3}" ;;
+    esac
+}
 file=again.h5
-make start 77 0 "$IKT_PROGRAM" &
-until unfinished $file || ! kill -0 $!; do :; done 2>/dev/null
-pkill -KILL -P $!
-wait $! 2>/dev/null
-for left in $file.part-*; do mv "$left" "${left/part-$machine/part-00000001}"; done
-away=$(ls -- $file.part-00000001-???????? 2>/dev/null)
-if [ -n "$away" ]; then
-    for job in "77 0" "78 1" "7 1"; do
-        start $job "$IKT_PROGRAM" convert low.csv $file --overwrite >out.txt 2>err.txt || fail "beside job 77"
-        [ -e "$away" ] && grep -q "warning: $away .*another machine.*remove it" err.txt || fail "what job 77 left, for job $job"
-    done
-    start 77 1 "$IKT_PROGRAM" convert low.csv $file --overwrite >out.txt 2>err.txt || fail "the second start of job 77"
-    grep -q "^iktsne: $away, which a run that was killed had left, is removed" err.txt || fail "nothing is said of it"
-    unfinished $file && fail "left: $(ls -- $file.part-*)"
-elif [ -n "$machine" ]; then
-    fail "no run of a job was killed in time"
-fi
+for scheduler in slurm lsf sge; do
+    make start 77 0 "$IKT_PROGRAM" &
+    until unfinished $file || ! kill -0 $!; do :; done 2>/dev/null
+    pkill -KILL -P $!
+    wait $! 2>/dev/null
+    for left in $file.part-*; do mv "$left" "${left/part-$machine/part-00000001}"; done
+    away=$(ls -- $file.part-00000001-???????? 2>/dev/null)
+    if [ -n "$away" ]; then
+        for job in "77 0" "78 1" "7 1"; do
+            start $job "$IKT_PROGRAM" convert low.csv $file --overwrite >out.txt 2>err.txt || fail "beside job 77 of $scheduler"
+            [ -e "$away" ] && grep -q "warning: $away .*another machine.*remove it" err.txt || fail "what job 77 of $scheduler left, for job $job"
+        done
+        start 77 1 "$IKT_PROGRAM" convert low.csv $file --overwrite >out.txt 2>err.txt || fail "the second start of job 77 of $scheduler"
+        grep -q "^iktsne: $away, which a run that was killed had left, is removed" err.txt || fail "nothing is said of it ($scheduler)"
+        unfinished $file && fail "left: $(ls -- $file.part-*)"
+    elif [ -n "$machine" ]; then
+        fail "no run of a job of $scheduler was killed in time"
+    fi
+    rm -f $file
+done
 
 # Checkpoints of machines that failed: those of a day ago are removed, and younger ones and results are not.
 old=run.h5.checkpoint/codes.h5.part-00000001-0123abcd young=run.h5.checkpoint/codes.h5.part-00000001-0123abce

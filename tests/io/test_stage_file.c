@@ -14,7 +14,8 @@
 
 enum { ROWS = 1000, COLUMNS = 7, SHARED = 5, DAMAGES = 250 };
 
-static const ikt_stage_head head = {"codes", "1.0", "commit 1", "avx2", "1000 x 7", "a: 1\nb: 2\n"};
+static const ikt_stage_head head = {"codes",    "1.0",          "commit 1", "avx2",
+                                    "1000 x 7", "a: 1\nb: 2\n", 12};
 
 static char path[64], previous[64];
 
@@ -56,6 +57,7 @@ static void check_file(ikt_context *ctx, const char *name, int generation) {
     assert_int_equal(ikt_stage_file_open(ctx, name, "codes", &file), IKT_OK);
     assert_string_equal(ikt_stage_file_head(file).settings, head.settings);
     assert_string_equal(ikt_stage_file_head(file).stage, "codes");
+    assert_int_equal(ikt_stage_file_head(file).iterations, head.iterations);
     const ikt_part parts[] = {ikt_part_shared("numbers", IKT_PART_I64, SHARED, shared),
                               ikt_part_rows("rows", IKT_PART_F32, &distribution, COLUMNS, rows)};
     assert_int_equal(ikt_stage_file_read(file, parts, 2), IKT_OK);

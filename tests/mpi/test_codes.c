@@ -31,7 +31,7 @@ static void *create_rows(ikt_context *ctx, const problem *p) {
     return rows;
 }
 
-static const ikt_codes_budget roomy = {1 << 26, 1 << 26};
+static const ikt_codes_budget roomy = {1 << 26, 1 << 26, 0};
 
 static void compute_within(ikt_context *ctx, ikt_codes_budget budget, const problem *p,
                            ikt_rows *distribution, ikt_codes *codes) {
@@ -149,7 +149,7 @@ static void one_cell_holds_everything(void **state) {
 
 /* One partitioning a pass, a few rows a block: neither may show. */
 static void passes_and_blocks_leave_no_seam(void **state) {
-    const ikt_codes_budget least = {1, 1}, small = {200000, 9000};
+    const ikt_codes_budget least = {1, 1, 0}, small = {200000, 9000, 0};
     for (int i = 0; i < PROBLEMS; i++) {
         const uint64_t hash = hash_of(*state, &problems[i]);
         assert_true(hash_within(*state, small, &problems[i]) == hash);

@@ -249,7 +249,7 @@ static void *create_rows(ikt_context *ctx, const problem *p) {
     return rows;
 }
 
-static const ikt_codes_budget roomy = {1 << 26, 1 << 26};
+static const ikt_codes_budget roomy = {1 << 26, 1 << 26, 0};
 
 static ikt_model_spec spec_of(const problem *p) {
     return (ikt_model_spec){
@@ -296,7 +296,7 @@ static uint64_t hash_within(ikt_context *ctx, ikt_codes_budget budget, const pro
 }
 
 static void codes_do_not_depend_on_ranks_threads_or_passes(void **state) {
-    const ikt_codes_budget small = {100000, 9000};
+    const ikt_codes_budget small = {100000, 9000, 0};
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     for (int i = 0; i < PROBLEMS; i++) {
         const uint64_t hash = hash_within(alone, roomy, &problems[i]);

@@ -80,7 +80,7 @@ static void open_rows(ikt_context *ctx, const problem *p, setting *s) {
 
 /* Codes of small blocks, with places, and the exact codes. */
 static void compute(ikt_context *ctx, const problem *p, setting *s) {
-    const ikt_codes_budget small = {0, 700 * p->d * (int64_t)ikt_type_size(p->type)};
+    const ikt_codes_budget small = {0, 700 * p->d * (int64_t)ikt_type_size(p->type), 0};
     ikt_model_spec spec = {.seed = 3, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool};
     ikt_model *model = NULL;
     open_rows(ctx, p, s);

@@ -127,7 +127,7 @@ static ikt_model_spec spec_of(const problem *p) {
 static void compute(ikt_context *ctx, const problem *p, const setting *s, int e, ikt_codes *codes,
                     uint16_t **coarse) {
     const ikt_model_spec spec = spec_of(p);
-    const ikt_codes_budget budget = {p->budget > 0 ? p->budget : INT64_C(256) << 20, 64 << 20};
+    const ikt_codes_budget budget = {p->budget > 0 ? p->budget : INT64_C(256) << 20, 64 << 20, 0};
     ikt_model *model;
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, coarse, s->distribution.count, sizeof **coarse, "test"),
@@ -445,7 +445,7 @@ static void find_places(ikt_context *ctx, const problem *p, const setting *s, in
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
     assert_int_equal(
         ikt_alloc(ctx, &out->list, s->distribution.count * NEAR, sizeof(uint32_t), "test"), IKT_OK);
-    assert_int_equal(ikt_codes_compute_within(ctx, (ikt_codes_budget){0, 0}, NULL, s->data[e],
+    assert_int_equal(ikt_codes_compute_within(ctx, (ikt_codes_budget){0, 0, 0}, NULL, s->data[e],
                                               &s->distribution, model, &codes, out),
                      IKT_OK);
     ikt_codes_destroy(&codes);

@@ -62,8 +62,8 @@ static ikt_status save_codes(void *self, const ikt_codes *codes, const ikt_code_
 }
 
 /* Blocks of few rows, runs of few partitionings: many places to stop at. */
-static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
-    const ikt_codes_budget small = {form == IKT_FORM_FOREST ? 1 << 16 : 1 << 12, 1 << 9};
+static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse,
+                        ikt_codes_budget small) {
     setting s;
     open_data(ctx, SPREAD, N, &s);
     const ikt_model_spec spec = {
@@ -107,10 +107,14 @@ static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
 }
 
 static void codes_that_are_stopped_go_on(void **state) {
-    codes_go_on(*state, IKT_FORM_VORONOI, T, true);
-    codes_go_on(*state, IKT_FORM_VORONOI, T, false);
-    codes_go_on(*state, IKT_FORM_VORONOI, 300, true);
-    codes_go_on(*state, IKT_FORM_FOREST, T, false);
+    const ikt_codes_budget small = {1 << 12, 1 << 9, 0}, trees = {1 << 16, 1 << 9, 0};
+    /* Seven rows of all centres for each thread, as a block of a wide row has few. */
+    const ikt_codes_budget few = {0, 0, 7 * (T * PSI + 64) * D};
+    codes_go_on(*state, IKT_FORM_VORONOI, T, true, small);
+    codes_go_on(*state, IKT_FORM_VORONOI, T, false, small);
+    codes_go_on(*state, IKT_FORM_VORONOI, 300, true, small);
+    codes_go_on(*state, IKT_FORM_VORONOI, T, true, few);
+    codes_go_on(*state, IKT_FORM_FOREST, T, false, trees);
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -118,7 +122,7 @@ static void codes_that_are_stopped_go_on(void **state) {
 typedef struct {
     ikt_context *ctx;
     int64_t round, near;
-    int saves;
+    int saves, first; /* first: within the first round, with some rows done and others not */
     copy row, score, done, nearest;
 } kept_lists;
 
@@ -141,7 +145,14 @@ static ikt_status save_lists(void *self, const ikt_neighbours *lists,
                              const ikt_list_progress *progress) {
     kept_lists *k = self;
     const int64_t entries = lists->n_local * lists->k;
+    int64_t done[2] = {0, 0}; /* not, and done */
+    for (int64_t i = 0; i < lists->n_local; i++)
+        done[progress->done[i] != 0]++;
+    for (int64_t e = 0; e < entries; e++) /* what is not found yet is no row */
+        assert_true(isinf(lists->score[e]) ? lists->row[e] == UINT32_MAX : lists->row[e] < N);
+    ikt_sum_i64(k->ctx, done, 2);
     k->saves++;
+    k->first += progress->round == 0 && done[0] > 0 && done[1] > 0;
     k->round = progress->round;
     k->near = progress->nearest ? progress->near : 0;
     keep(k->ctx, &k->row, lists->row, entries * (int64_t)sizeof *lists->row);
@@ -212,7 +223,7 @@ static void lists_go_on(ikt_context *ctx, search_kind search) {
     ikt_set_piece_bytes(ctx, 1 << 30);
     assert_int_equal(st, IKT_OK);
     assert_int_equal(kept.saves, stops);
-    if (search != ALL_PAIRS) assert_true(stops > 3);
+    if (search != ALL_PAIRS) assert_true(stops > 3 && kept.first > 1);
     assert_true(hash_lists(ctx, &lists, s.distribution.first) ==
                 hash_lists(ctx, &whole, s.distribution.first));
     ikt_neighbours_destroy(&lists);
@@ -224,6 +235,64 @@ static void lists_go_on(ikt_context *ctx, search_kind search) {
 static void lists_that_are_stopped_go_on(void **state) {
     for (int search = ALL_PAIRS; search <= PASSES_OF_ROWS; search++)
         lists_go_on(*state, (search_kind)search);
+}
+
+/* Lists that are saved at every place, and go on, are those that are not. */
+static void lists_that_are_saved_stay_the_same(void **state) {
+    ikt_context *ctx = *state;
+    uint64_t hash[2];
+    for (int saves = 0; saves < 2; saves++) {
+        setting s;
+        ikt_neighbours lists;
+        prepare(ctx, SPREAD, N, false, &s);
+        kept_lists kept = {.ctx = ctx};
+        const ikt_list_hooks hooks = {&kept, "memory", load_lists, save_lists};
+        ikt_set_piece_bytes(ctx, 1 << 10);
+        if (saves) ikt_watch_begin(ctx, INFINITY, 0);
+        assert_int_equal(make_lists(ctx, &s, PASSES_OF_ROWS, &hooks, &lists), IKT_OK);
+        ikt_watch_end(ctx);
+        ikt_set_piece_bytes(ctx, 1 << 30);
+        assert_true(saves ? kept.first > 1 : kept.saves == 0);
+        hash[saves] = hash_lists(ctx, &lists, s.distribution.first);
+        ikt_neighbours_destroy(&lists);
+        free_lists(&kept);
+        clear(&s);
+    }
+    assert_true(hash[0] == hash[1]);
+}
+
+/* Before a pass has found anything, a signal ends it where rows find their cells, and nothing is
+ * saved; the end of the time does not, as runs would never come to theirs. */
+static void signals_are_heard_before_there_is_anything(void **state) {
+    ikt_context *ctx = *state;
+    setting s;
+    ikt_neighbours lists;
+    ikt_list_course course;
+    prepare(ctx, SPREAD, N, false, &s);
+    const ikt_pass_rows rows = {s.data, &s.distribution, 7, NULL};
+    kept_lists kept = {.ctx = ctx};
+    const ikt_list_hooks hooks = {&kept, "memory", load_lists, save_lists};
+    assert_int_equal(ikt_neighbours_create(ctx, &s.distribution, K, &lists), IKT_OK);
+    assert_int_equal(ikt_list_course_begin(ctx, &hooks, &lists, &course), IKT_OK);
+    ikt_watch_signals();
+    ikt_watch_begin(ctx, INFINITY, INFINITY);
+    if (ikt_rank(ctx) == ikt_size(ctx) - 1) raise(SIGTERM);
+    assert_int_equal(ikt_pass_search(ctx, &rows, &s.order, CANDIDATES, &course), IKT_STOPPED);
+    assert_non_null(strstr(ikt_message(ctx), "before this start had made anything"));
+    assert_int_equal(kept.saves, 0);
+    ikt_clear(ctx);
+    ikt_watch_signals(); /* another run */
+    ikt_watch_begin(ctx, 0, INFINITY);
+    assert_int_equal(ikt_pass_search(ctx, &rows, &s.order, CANDIDATES, &course), IKT_STOPPED);
+    assert_non_null(strstr(ikt_message(ctx), "memory holds all that is done"));
+    assert_int_equal(kept.saves, 1);
+    ikt_clear(ctx);
+    ikt_watch_end(ctx);
+    ikt_watch_signals_end();
+    ikt_list_course_end(&course);
+    ikt_neighbours_destroy(&lists);
+    free_lists(&kept);
+    clear(&s);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -299,6 +368,31 @@ static void a_signal_to_one_rank_reaches_all(void **state) {
     ikt_watch_end(ctx);
 }
 
+/* Nor does a search of all pairs wait for the end of a piece that takes long. */
+static void a_signal_ends_a_piece_of_all_pairs(void **state) {
+    ikt_context *ctx = *state;
+    setting s;
+    ikt_neighbours lists;
+    ikt_list_course course;
+    prepare(ctx, SPREAD, 2 * IKT_EXACT_BLOCK_ROWS * ikt_size(ctx), true, &s);
+    const ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
+    kept_lists kept = {.ctx = ctx};
+    const ikt_list_hooks hooks = {&kept, "memory", load_lists, save_lists};
+    assert_int_equal(ikt_neighbours_create(ctx, &s.distribution, K, &lists), IKT_OK);
+    assert_int_equal(ikt_list_course_begin(ctx, &hooks, &lists, &course), IKT_OK);
+    ikt_watch_signals();
+    ikt_watch_begin(ctx, INFINITY, INFINITY);
+    if (ikt_rank(ctx) == ikt_size(ctx) - 1) raise(SIGTERM);
+    assert_int_equal(ikt_neighbours_exact(ctx, &scorer, &course), IKT_STOPPED);
+    assert_int_equal(kept.saves, 0);
+    ikt_clear(ctx);
+    ikt_watch_end(ctx);
+    ikt_watch_signals_end();
+    ikt_list_course_end(&course);
+    ikt_neighbours_destroy(&lists);
+    clear(&s);
+}
+
 static void *get_signals(void *unused) {
     raise(SIGUSR1);
     raise(SIGTERM);
@@ -329,6 +423,10 @@ static void a_signal_to_any_thread_is_heard(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(codes_that_are_stopped_go_on), ikt_test(lists_that_are_stopped_go_on),
+              ikt_test(lists_that_are_saved_stay_the_same),
+              ikt_test(signals_are_heard_before_there_is_anything),
               ikt_test(time_asks_on_all_ranks_alike),
               ikt_test(a_checkpoint_that_fails_is_a_warning_and_in_the_end_an_error),
-              ikt_test(a_signal_to_one_rank_reaches_all), ikt_test(a_signal_to_any_thread_is_heard))
+              ikt_test(a_signal_to_one_rank_reaches_all),
+              ikt_test(a_signal_ends_a_piece_of_all_pairs),
+              ikt_test(a_signal_to_any_thread_is_heard))

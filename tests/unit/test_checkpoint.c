@@ -38,7 +38,7 @@ static ikt_status look_at(ikt_context *ctx, const char *build, const char *isa,
     if (isa) head.isa = isa;
     snprintf(path, sizeof path, "%s/codes.h5", folder);
     assert_int_equal(ikt_stage_file_write(ctx, path, NULL, &head, &part, 1), IKT_OK);
-    const ikt_status st = ikt_checkpoint_look(ctx, &settings, stage);
+    const ikt_status st = ikt_checkpoint_look(ctx, &settings, &settings, stage);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(folder), 0);
     ikt_free(&text);

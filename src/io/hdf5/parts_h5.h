@@ -19,9 +19,10 @@ ikt_status ikt_parts_read(ikt_context *ctx, hid_t group, const ikt_part *parts, 
 
 enum { IKT_STAGE_TEXTS = 6 };
 
-/* The texts of a head that was read; owned. */
+/* A head that was read; its texts are owned. */
 typedef struct {
     char *text[IKT_STAGE_TEXTS];
+    int64_t iterations;
 } ikt_stage_texts;
 
 /* COLLECTIVE. Writes the head and the version of the format. Errors: IKT_ERR_FILE. */

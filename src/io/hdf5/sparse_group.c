@@ -183,12 +183,13 @@ static int64_t stored_column(const uint32_t *column, const char *wide, int64_t e
 }
 
 /* Narrows columns. Returns whether there are any that the matrix does not have, negative ones among
- * them; which one is sought only then, as a loop that remembers it takes twice as long. */
+ * them; which one is sought only then, as a loop that remembers it takes twice as long. Without
+ * `simd`: clang 14 loses what such a loop reduces where it optimises little (-O1). */
 static bool take_columns(const ikt_csr_group *g, int64_t entries, const char *wide,
                          uint32_t *column) {
     unsigned bad = 0;
     const uint64_t d = (uint64_t)g->d;
-#pragma omp parallel for simd reduction(| : bad) num_threads(ikt_threads(g->ctx))
+#pragma omp parallel for reduction(| : bad) num_threads(ikt_threads(g->ctx))
     for (int64_t e = 0; e < entries; e++) {
         const uint64_t number = (uint64_t)stored_column(column, wide, e);
         column[e] = (uint32_t)number;
@@ -239,7 +240,7 @@ ikt_status ikt_csr_group_entries(const ikt_csr_group *g, int64_t first, int64_t 
     }
     IKT_TRY(ikt_agree(g->ctx, st));
     IKT_TRY(ikt_h5_read_rows(g->ctx, g->data, H5T_NATIVE_DOUBLE, start[0], entries, value));
-#pragma omp parallel for simd reduction(| : bad) num_threads(ikt_threads(g->ctx))
+#pragma omp parallel for reduction(| : bad) num_threads(ikt_threads(g->ctx))
     for (int64_t e = 0; e < entries; e++)
         bad |= !(fabs(value[e]) < limit);
     return ikt_agree(g->ctx,

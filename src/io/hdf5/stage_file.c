@@ -24,6 +24,7 @@ ikt_status ikt_stage_head_write(ikt_context *ctx, hid_t object, const ikt_stage_
                 ikt_h5_set_int(object, "format_version", IKT_STAGE_FILE_CURRENT);
     for (int t = 0; t < IKT_STAGE_TEXTS && good; t++)
         good = !text[t][0] || ikt_h5_set_text(object, text_name[t], text[t]);
+    if (good && head->iterations > 0) good = ikt_h5_set_int(object, "iterations", head->iterations);
     ikt_status st = IKT_OK;
     if (!good)
         st = ikt_fail(ctx, IKT_ERR_FILE, "the head of a checkpoint cannot be written: %s",
@@ -49,6 +50,8 @@ ikt_status ikt_stage_head_read(ikt_context *ctx, hid_t object, ikt_stage_texts *
         IKT_TRY(ikt_h5_get_text(ctx, object, text_name[t], &out->text[t]));
         *is_known = out->text[t] != NULL || t == TEXT_BUILD || t == TEXT_ISA;
     }
+    out->iterations = 0;
+    if (*is_known) ikt_h5_get_int(object, "iterations", &out->iterations);
     return IKT_OK;
 }
 
@@ -58,7 +61,8 @@ ikt_stage_head ikt_stage_texts_head(const ikt_stage_texts *t) {
                             .build = t->text[2] ? t->text[2] : "",
                             .isa = t->text[3] ? t->text[3] : "",
                             .input = t->text[4],
-                            .settings = t->text[5]};
+                            .settings = t->text[5],
+                            .iterations = t->iterations};
 }
 
 void ikt_stage_texts_free(ikt_stage_texts *texts) {

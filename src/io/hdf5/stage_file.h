@@ -1,7 +1,7 @@
 /* What a stage of a run has made so far, in a file: a checkpoint.
  *
  *   attributes of the root: format = "iktsne-checkpoint", format_version, stage, version, build,
- *   instruction_set, input, settings; one data set for each part (parts.h)
+ *   instruction_set, input, settings, iterations; one data set for each part (parts.h)
  * The file is written in parallel beside its name, sealed (base/row_hash.h) and renamed; the one
  * before it is kept under a second name. It does not depend on the ranks that wrote it.
  */
@@ -26,6 +26,7 @@ typedef struct {
     const char *isa;      /* instruction set that the run used; "" likewise */
     const char *input;    /* what the data is: shape and hash */
     const char *settings; /* YAML of all that the result depends on */
+    int64_t iterations;   /* that the run was to have in all, which may differ; 0: not noted */
 } ikt_stage_head;
 
 /* COLLECTIVE. Writes the file.
