@@ -91,7 +91,7 @@ static const ikt_key affinity_keys[] = {
      "The approximate searches by distance that follow each other, each with cells around other "
      "rows: what those of one cut apart, those of another leave together. In many columns several "
      "of few candidates find more than one of many; beyond 256 they compare rows as bytes, where "
-     "these choose as well, and the lists are decided by the distance; auto is 4 beyond 128 "
+     "these choose as well, and the lists are decided by the distance; auto is 3 beyond 128 "
      "columns, otherwise 1"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
@@ -104,7 +104,7 @@ static const ikt_key affinity_keys[] = {
      NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "
      "its neighbours, and of rows that have it among theirs; auto is 1 where rows are compared "
-     "with those near the same centres of the Isolation kernel, and after several passes, and 0 "
+     "with those near the same centres of the Isolation kernel, 2 after several passes, and 0 "
      "otherwise"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,
@@ -122,7 +122,7 @@ enum {
     DISTANCES_OF_TRIPLETS = 1800,
     DISTANCES_OF_PASSES = 128, /* in each of several passes */
     WIDE_COLUMNS = 128,        /* more are searched in */
-    WIDE_PASSES = 4,           /* so many passes */
+    WIDE_PASSES = 3,           /* so many passes */
     FINE_CANDIDATES = 256,     /* of fine cells (neighbours/fine.h), */
     FINE_ROWS = 16             /* and twice as many where those have more rows */
 };

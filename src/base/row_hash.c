@@ -26,13 +26,15 @@ static uint64_t mix(uint64_t x) {
 uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed) {
     const unsigned char *byte = data;
     uint64_t state = mix(seed + 0x9E3779B97F4A7C15u * (bytes + 1));
-    while (bytes > 0) {
-        uint64_t word = 0;
-        size_t now = bytes < sizeof word ? bytes : sizeof word;
-        memcpy(&word, byte, now);
+    uint64_t word = 0;
+    for (; bytes >= sizeof word; byte += sizeof word, bytes -= sizeof word) {
+        memcpy(&word, byte, sizeof word);
         state = mix(state ^ word) + 0x9E3779B97F4A7C15u;
-        byte += now;
-        bytes -= now;
+    }
+    if (bytes > 0) {
+        word = 0;
+        memcpy(&word, byte, bytes);
+        state = mix(state ^ word) + 0x9E3779B97F4A7C15u;
     }
     return mix(state);
 }

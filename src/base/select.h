@@ -13,17 +13,22 @@
 #include "base/cpu.h"
 #include "base/sort.h"
 
-enum { IKT_SELECT_CAPACITY = 4 }; /* times k: pairs that a buffer holds */
+enum {
+    IKT_SELECT_CAPACITY = 4, /* times k: pairs that a buffer holds */
+    IKT_SELECT_BEYOND = 8    /* pairs that may be written behind those that it holds so far */
+};
 
 /* The k least of many values, with what they belong to, in a buffer that is thinned when full. */
 typedef struct {
     int64_t k, count;
     ikt_pair limit; /* pairs above it cannot be among the k least */
     ikt_isa isa;    /* to compute with */
-    ikt_pair *pair; /* [IKT_SELECT_CAPACITY * k], borrowed */
+    ikt_pair *pair; /* borrowed */
 } ikt_select;
 
-/* LOCAL, all of the following. Empties the buffer. */
+/* LOCAL, all of the following. Empties the buffer.
+ *   pair   [IKT_SELECT_CAPACITY * k], or, where that is less, as many as will be offered in all and
+ *          IKT_SELECT_BEYOND more */
 void ikt_select_begin(ikt_select *s, ikt_isa isa, int64_t k, ikt_pair *pair);
 
 /* Offers value[e] with the number first + e, 0 <= e < count, but not the number `except` (-1: all).

@@ -107,7 +107,8 @@ void ikt_pyramid_destroy(ikt_pyramid **pyramid);
 void ikt_pyramid_find(const ikt_pyramid *pyramid, const float *x, const int32_t *word,
                       int64_t count, uint32_t *found);
 
-/* LOCAL, pure. Centres and means that a row is compared with, at most. */
-int64_t ikt_pyramid_compared(int64_t count);
+/* LOCAL, pure. Centres and means that a row is compared with, at most, of a pyramid without a mean
+ * or with one. */
+int64_t ikt_pyramid_compared(int64_t count, bool has_mean);
 
 #endif

@@ -25,8 +25,9 @@
 #include "base/sort.h"
 #include "metric/near_bytes.h"
 
-/* Nodes of a level that are followed down: fewer miss more nearest centres, more cost more. */
-enum { FOLLOWED = 16 };
+/* Nodes of a level that are followed down: fewer miss more nearest centres, more cost more. Cells
+ * of several passes need not be so near: what one pass cuts apart the next leaves together. */
+enum { FOLLOWED = 16, FOLLOWED_OF_PASSES = 8 };
 
 enum {
     GROUP = IKT_PACK_ROWS,
@@ -68,6 +69,7 @@ struct ikt_pyramid {
     int64_t count[LEVELS_MOST];       /* nodes of each; level 0 are the centres */
     const float *packed[LEVELS_MOST]; /* in groups of 16 */
     float *means[LEVELS_MOST];        /* the same, where they belong to the pyramid */
+    int32_t followed;                 /* nodes of a level */
     bool has_bytes;                   /* rows are compared as bytes: */
     const float *mean;                /* [d] that is taken away */
     ikt_near_bytes bytes[LEVELS_MOST];
@@ -200,6 +202,7 @@ ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_cells *cells, const fl
                        .isa = ikt_cpu_isa(),
                        .d = cells->d,
                        .levels = 1,
+                       .followed = mean ? FOLLOWED_OF_PASSES : FOLLOWED,
                        .count = {cells->count},
                        .packed = {cells->packed},
                        .held = ikt_arrays_of(ctx, "cells")};
@@ -246,9 +249,9 @@ static void offer_group(near_nodes *n, const float *value, int64_t first, int64_
     }
 }
 
-/* Nodes of a level that a row keeps. */
-static int32_t kept_of(int level) {
-    return level > 0 ? FOLLOWED : 1;
+/* How many nodes of a level a row keeps. */
+static int32_t kept_of(const ikt_pyramid *p, int level) {
+    return level > 0 ? p->followed : 1;
 }
 
 /* --- one row, by floats ----------------------------------------------------------------------- */
@@ -267,7 +270,7 @@ static uint32_t find_one(const ikt_pyramid *p, const float *row) {
             packed[g] = p->packed[level] + group[g] * d * GROUP;
         }
         p->metric->on(p->isa)->groups(row, packed, groups, d, distance);
-        begin_nodes(&near, kept_of(level));
+        begin_nodes(&near, kept_of(p, level));
         for (int64_t g = 0; g < groups; g++)
             offer_group(&near, distance + g * GROUP, group[g] * GROUP,
                         group_size(p->count[level], group[g]));
@@ -307,7 +310,7 @@ static void find_many(const ikt_pyramid *p, byte_space *w, const int32_t *word, 
         const int64_t groups = groups_of(p->count[level]);
         gather_members(w, rows, groups);
         for (int64_t r = 0; r < rows; r++)
-            begin_nodes(&w->near[r], kept_of(level));
+            begin_nodes(&w->near[r], kept_of(p, level));
         for (int64_t g = 0; g < groups; g++) {
             const uint32_t *row = w->member + w->start[g];
             const int64_t count = w->start[g + 1] - w->start[g];
@@ -348,9 +351,9 @@ void ikt_pyramid_find(const ikt_pyramid *p, const float *x, const int32_t *word,
     }
 }
 
-int64_t ikt_pyramid_compared(int64_t count) {
+int64_t ikt_pyramid_compared(int64_t count, bool has_mean) {
     int64_t compared = 0;
     for (; count > TOP_MOST; count = groups_of(count))
-        compared += FOLLOWED * GROUP;
+        compared += (has_mean ? FOLLOWED_OF_PASSES : FOLLOWED) * GROUP;
     return compared + count;
 }

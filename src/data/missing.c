@@ -416,8 +416,12 @@ void ikt_widen(ikt_type type, const void *from, int64_t count, double *to) {
 static ikt_status read_raw(void *self, int64_t first, int64_t count, double *rows) {
     ikt_raw_rows *raw = self;
     const int64_t d = ikt_source_columns(raw->source);
+    const ikt_type type = ikt_source_type(raw->source);
+    const int64_t bytes = d * (int64_t)ikt_type_size(type);
     IKT_TRY(ikt_source_read(raw->source, first, count, raw->native));
-    ikt_widen(ikt_source_type(raw->source), raw->native, count * d, rows);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(raw->ctx))
+    for (int64_t i = 0; i < count; i++)
+        ikt_widen(type, (const char *)raw->native + i * bytes, d, rows + i * d);
     return IKT_OK;
 }
 
@@ -425,7 +429,7 @@ ikt_status ikt_raw_rows_create(ikt_context *ctx, ikt_source *source, ikt_raw_row
                                ikt_row_reader *reader) {
     const int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
     const int64_t values = ikt_stream_rows(d, (int64_t)sizeof(double)) * d;
-    *out = (ikt_raw_rows){source, NULL};
+    *out = (ikt_raw_rows){ctx, source, NULL};
     *reader = (ikt_row_reader){read_raw, out, n, d, ikt_source_name(source)};
     return ikt_alloc_all(ctx, &out->native, values, ikt_type_size(ikt_source_type(source)),
                          "row blocks");

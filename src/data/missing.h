@@ -47,6 +47,7 @@ int64_t ikt_missing_original(const ikt_source *source, int64_t row);
 /* The rows of a dense source as they are, in double precision, for passes over them. */
 
 typedef struct {
+    ikt_context *ctx;
     ikt_source *source; /* borrowed */
     void *native;       /* of one block of rows, in the source's type */
 } ikt_raw_rows;

@@ -13,12 +13,13 @@
 #include "base/sort.h"
 #include "dist/shuffle.h"
 #include "metric/metric.h"
+#include "metric/near_bytes.h"
 
 enum {
-    TOGETHER = 8,            /* tiles whose distances to all centres are computed at once */
-    NEAREST_ROWS = 1024,     /* candidates that come first */
-    FETCH_BYTES = 256 << 20, /* that a batch may fetch from others */
-    BATCH_LEAST = 8,         /* tiles of a batch */
+    TOGETHER = IKT_KERNEL_ROWS, /* tiles whose distances to all centres are computed at once */
+    NEAREST_ROWS = 1024,        /* candidates that come first */
+    FETCH_BYTES = 256 << 20,    /* that a batch may fetch from others */
+    BATCH_LEAST = 8,            /* tiles of a batch */
     BATCH_MOST = 4096
 };
 
@@ -57,7 +58,6 @@ static int64_t choose_pieces(const ikt_near_tiles *s, const ikt_probe_space *w, 
         int64_t found = 0, count = 0;
         ikt_select kept;
         if (wanted > cells->count) wanted = cells->count;
-        /* Four times as many as are kept go into the buffer, but no more than there are cells. */
         ikt_select_begin(&kept, ikt_cpu_isa(), wanted, w->near);
         ikt_select_floats(&kept, -1, 0, cells->count, distance);
         ikt_select_end(&kept);
@@ -122,9 +122,18 @@ static void choose_some(const ikt_near_tiles *s, const ikt_probe_space *w, int64
         else
             memcpy(w->centre + b * d, cells->centre + cell * d, (size_t)d * sizeof(float));
     }
-    if (!cells->is_sparse)
+    if (s->mean) {
+        uint32_t row[TOGETHER];
+        for (int64_t b = 0; b < count; b++)
+            row[b] = (uint32_t)b;
+        ikt_near_bytes_rows(w->centre, count, d, s->mean, w->word);
+        ikt_near_bytes_kernel_for(ikt_cpu_isa())
+            ->score_chosen(w->word, row, count, &s->centres, 0, s->centres.vectors, w->distance,
+                           stride);
+    } else if (!cells->is_sparse) {
         cells->metric->on(ikt_cpu_isa())
             ->block(w->centre, count, cells->packed, cells->count, d, w->distance);
+    }
     for (int64_t b = 0; b < count; b++)
         choose_one(s, w, from + b, w->distance + b * stride);
 }
@@ -295,11 +304,21 @@ ikt_status ikt_near_tiles_create(ikt_context *ctx, const ikt_cells *cells, const
     out->probe = ikt_claim(held, out->most * candidates, sizeof *out->probe);
     out->space = ikt_claim(held, ikt_threads(ctx), sizeof *out->space);
     held->purpose = "cells";
+    if (tiles->scorer.keeps_packed) {
+        float *mean = ikt_claim(held, cells->d, sizeof *mean);
+        IKT_TRY(held->status);
+        ikt_near_bytes_mean(ctx, cells->centre, cells->count, cells->d, mean);
+        out->mean = mean;
+        IKT_TRY(ikt_near_bytes_create(held, cells->centre, NULL, cells->count, cells->d, mean,
+                                      &out->centres));
+    }
+    const int64_t words = out->mean ? TOGETHER * ikt_near_bytes_words(cells->d) : 0;
     for (int t = 0; held->status == IKT_OK && t < ikt_threads(ctx); t++) {
         ikt_probe_space *w = &out->space[t];
         w->centre = ikt_claim(held, centre, sizeof *w->centre);
+        w->word = ikt_claim(held, words, sizeof *w->word);
         w->distance = ikt_claim(held, distances, sizeof *w->distance);
-        w->near = ikt_claim(held, cells->count, sizeof *w->near);
+        w->near = ikt_claim(held, cells->count + IKT_SELECT_BEYOND, sizeof *w->near);
         w->piece = ikt_claim(held, cells->count, sizeof *w->piece);
         w->work = ikt_claim(held, cells->count, sizeof *w->work);
     }

@@ -33,8 +33,9 @@ typedef struct {
 /* What one thread chooses with. */
 typedef struct {
     float *centre;   /* dense centres of the cells of some tiles */
+    int32_t *word;   /* the same as bytes, where rows are compared so */
     float *distance; /* from these to all centres */
-    ikt_pair *near;  /* [cells] the nearest cells of a tile, by distance */
+    ikt_pair *near;  /* [cells, and some] the nearest cells of a tile, by distance */
     uint64_t *piece; /* [cells] the slots of each that are candidates: the first, and how many */
     uint64_t *work;  /* [cells] */
 } ikt_probe_space;
@@ -44,6 +45,8 @@ typedef struct {
     const ikt_cells *cells;
     const ikt_tiles *tiles;
     int64_t candidates;
+    const float *mean;      /* [d] of the centres; NULL: these are compared as floats */
+    ikt_near_bytes centres; /* less it, where rows are compared as bytes */
     int parts;
     ikt_row_part part[IKT_ROW_PARTS];
     int64_t most;              /* own tiles of a batch */
@@ -56,7 +59,7 @@ typedef struct {
 } ikt_near_tiles;
 
 /* LOCAL. For a search of `candidates` rows for each row.
- *   tiles   the own ones; cells and tiles are borrowed
+ *   tiles   the own ones; cells and tiles are borrowed. Of rows as bytes the centres are bytes, too
  *   part    [parts] at most IKT_ROW_PARTS
  * Errors: IKT_ERR_RESOURCE; ikt_near_tiles_destroy in any case. */
 ikt_status ikt_near_tiles_create(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,

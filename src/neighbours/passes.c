@@ -107,11 +107,10 @@ static ikt_status begin(pass *p, ikt_tiles *tiles) {
 }
 
 /* COLLECTIVE. What the pass finds, by its own order. */
-static ikt_status find_lists(pass *p, int64_t candidates) {
-    ikt_tiles tiles IKT_AT_END(ikt_tiles_destroy) = {0};
+static ikt_status find_lists(pass *p, int64_t candidates, ikt_tiles *tiles) {
     ikt_list_course *course = p->course;
     const ikt_list_hooks hooks = {p, course->hooks ? course->hooks->where : NULL, NULL, save};
-    IKT_TRY(begin(p, &tiles));
+    IKT_TRY(begin(p, tiles));
     IKT_TRY(ikt_agree(p->ctx,
                       ikt_neighbours_create(p->ctx, p->rows->rows, course->lists->k, &p->found)));
     IKT_IN_STAGE(p->ctx, IKT_STAGE_NEIGHBOURS);
@@ -119,17 +118,17 @@ static ikt_status find_lists(pass *p, int64_t candidates) {
                                  .progress = {.done = course->progress.done},
                                  .lists = &p->found,
                                  .has_worked = course->has_worked};
-    IKT_TRY(ikt_neighbours_search(p->ctx, &p->cells, &tiles, candidates, &searching));
+    IKT_TRY(ikt_neighbours_search(p->ctx, &p->cells, tiles, candidates, &searching));
     course->has_worked = searching.has_worked;
     return IKT_OK;
 }
 
 ikt_status ikt_pass_search(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_order *order,
-                           int64_t candidates, ikt_list_course *course) {
+                           int64_t candidates, ikt_tiles *tiles, ikt_list_course *course) {
     pass p IKT_AT_END(pass_destroy) = {.ctx = ctx, .rows = rows, .order = order, .course = course};
     const bool is_done = ikt_list_done(course, 0, course->lists->n_local);
     if (ikt_max_one(ctx, !is_done) == 0) return IKT_OK; /* by a run that was stopped */
-    IKT_TRY(find_lists(&p, candidates));
+    IKT_TRY(find_lists(&p, candidates, tiles));
     ikt_cells_destroy(&p.cells);
     IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
     IKT_TRY(join(&p));

@@ -34,20 +34,22 @@ typedef struct {
 ikt_status ikt_pass_order(ikt_context *ctx, const ikt_pass_rows *rows, int64_t draw,
                           ikt_cells *cells, ikt_order *order);
 
-/* COLLECTIVE. The rows as tiles, as they are compared. Errors: IKT_ERR_RESOURCE, those of reading;
- * empty then. */
+/* COLLECTIVE. The rows as tiles, as they are compared.
+ *   out   empty, or tiles of the same rows, whose memory serves again
+ * Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
 ikt_status ikt_pass_tiles(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_cells *cells,
                           const ikt_order *order, ikt_tiles *out);
 
 /* COLLECTIVE. A pass before the last one: the k best of the lists and of what it finds.
  *   order        whose slots the lists are of
  *   candidates   of each row, more than k
+ *   tiles        empty, or those of the pass before, whose memory serves again; free it after all
  *   course       its round is the pass, from 0 on; its lists are improved in place, at the end of
  *                the pass and before a checkpoint within it; what it notes as done are slots of the
  *                pass
  * Errors: IKT_ERR_RESOURCE, IKT_STOPPED, those of reading. Memory: tiles, cells, order and lists of
  * its own. */
 ikt_status ikt_pass_search(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_order *order,
-                           int64_t candidates, ikt_list_course *course);
+                           int64_t candidates, ikt_tiles *tiles, ikt_list_course *course);
 
 #endif

@@ -71,51 +71,70 @@ void ikt_tiles_pack(ikt_context *ctx, const ikt_tiles *tiles, const char *plain,
         ikt_quantise_all(ctx, &tiles->quantiser, (const float *)(const void *)plain, count, packed);
 }
 
+/* COLLECTIVE. The arrays of tiles of as many rows serve once more; else there are new ones. */
+static ikt_status make_room(ikt_context *ctx, ikt_tiles *out, ikt_tiles *made) {
+    made->owned = out->owned;
+    made->packed = out->packed;
+    out->owned = out->packed = NULL;
+    ikt_tiles_destroy(out);
+    if (!made->owned)
+        IKT_TRY(ikt_alloc_all(ctx, &made->owned, made->scorer.rows.count,
+                              (size_t)made->scorer.row_bytes, "rows"));
+    made->data = made->owned;
+    return IKT_OK;
+}
+
 /* LOCAL. */
 static ikt_status pack_own(ikt_context *ctx, ikt_tiles *out) {
     const int64_t own = out->scorer.rows.count;
-    IKT_TRY(ikt_alloc(ctx, &out->packed, ikt_tiles_packed_size(out, own), sizeof *out->packed,
-                      "quantised rows"));
+    if (!out->packed)
+        IKT_TRY(ikt_alloc(ctx, &out->packed, ikt_tiles_packed_size(out, own), sizeof *out->packed,
+                          "quantised rows"));
     ikt_tiles_pack(ctx, out, out->data, own, out->packed);
     return IKT_OK;
 }
 
+/* COLLECTIVE. The rows of a data set in their slots. */
+static ikt_status read_rows(ikt_context *ctx, const ikt_order *order, ikt_dataset *data,
+                            ikt_tiles *out, ikt_tiles *made) {
+    const int64_t row = made->scorer.row_bytes;
+    IKT_TRY(make_room(ctx, out, made));
+    IKT_TRY(ikt_scorer_read(ctx, data, &order->rows, made->owned));
+    return ikt_order_apply(ctx, order, made->owned, row, made->owned, row, row);
+}
+
+ikt_status ikt_tiles_rows(ikt_context *ctx, const ikt_order *order, ikt_dataset *data,
+                          ikt_tiles *out) {
+    ikt_tiles made IKT_AT_END(ikt_tiles_destroy) = {
+        .scorer =
+            ikt_scorer_rows(ikt_metric_of(data), NULL, ikt_dataset_columns(data), &order->rows)};
+    IKT_IN_STAGE(ctx, IKT_STAGE_READ);
+    IKT_TRY(read_rows(ctx, order, data, out, &made));
+    return ikt_give(out, made);
+}
+
 ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                           ikt_dataset *data, ikt_tiles *out) {
-    const int64_t d = ikt_dataset_columns(data), row = d * (int64_t)sizeof(float);
-    const ikt_rows *rows = &order->rows;
-    float *x = NULL;
+    const int64_t d = ikt_dataset_columns(data);
     ikt_tiles made IKT_AT_END(ikt_tiles_destroy) = {
-        .scorer = ikt_scorer_rows(ikt_metric_of(data), NULL, d, rows)};
-    *out = (ikt_tiles){0};
+        .scorer = ikt_scorer_rows(ikt_metric_of(data), NULL, d, &order->rows)};
     IKT_IN_STAGE(ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_alloc_all(ctx, &x, rows->count * d, sizeof *x, "rows");
-    made.owned = x;
-    made.data = made.owned;
-    IKT_TRY(st);
-    IKT_TRY(ikt_scorer_read(ctx, data, rows, x));
-    IKT_TRY(ikt_order_apply(ctx, order, x, row, x, row, row));
+    IKT_TRY(read_rows(ctx, order, data, out, &made));
     IKT_TRY(ikt_agree(ctx, create(ctx, cells, &made)));
     if (made.scorer.metric == &ikt_metric_euclidean)
-        IKT_TRY(ikt_quantiser_create(ctx, rows, x, d, &made.quantiser));
+        IKT_TRY(ikt_quantiser_create(ctx, &order->rows, made.owned, d, &made.quantiser));
     if (made.quantiser.unit > 0) IKT_TRY(ikt_agree(ctx, pack_own(ctx, &made)));
     return ikt_give(out, made);
 }
 
 ikt_status ikt_tiles_bytes(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                            const ikt_byte_rows *bytes, int64_t d, ikt_tiles *out) {
-    const ikt_rows *rows = &order->rows;
-    ikt_tiles made IKT_AT_END(ikt_tiles_destroy) = {.scorer = ikt_scorer_bytes(NULL, d, rows)};
+    ikt_tiles made IKT_AT_END(ikt_tiles_destroy) = {.scorer =
+                                                        ikt_scorer_bytes(NULL, d, &order->rows)};
     const int64_t row = made.scorer.row_bytes;
-    int32_t *word = NULL;
-    *out = (ikt_tiles){0};
     IKT_IN_STAGE(ctx, IKT_STAGE_ORDER);
-    ikt_status st =
-        ikt_alloc_all(ctx, &word, rows->count * row / (int64_t)sizeof *word, sizeof *word, "rows");
-    made.owned = word;
-    made.data = made.owned;
-    IKT_TRY(st);
-    IKT_TRY(ikt_order_apply(ctx, order, bytes->word, row, word, row, row));
+    IKT_TRY(make_room(ctx, out, &made));
+    IKT_TRY(ikt_order_apply(ctx, order, bytes->word, row, made.owned, row, row));
     IKT_TRY(ikt_agree(ctx, create(ctx, cells, &made)));
     IKT_TRY(ikt_agree(ctx, pack_own(ctx, &made)));
     return ikt_give(out, made);

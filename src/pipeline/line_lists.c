@@ -170,12 +170,14 @@ static ikt_status order_rows(ikt_line *line, bool tries_bytes, ikt_cells *cells,
     return st;
 }
 
-/* COLLECTIVE. The rows in that order, as the last search or the decision on it compares them. */
+/* COLLECTIVE. The rows in that order, as the last search compares them; or, without cells, as the
+ * decision on what bytes have found does. */
 static ikt_status read_tiles(const ikt_line *line, const ikt_pass_rows *rows,
                              const ikt_cells *cells, ikt_list_course *course, ikt_tiles *tiles) {
     const ikt_saver saver = ikt_list_saver(course);
     ikt_watch_allow(line->ctx, saver.save ? &saver : NULL, &course->has_worked);
-    const ikt_status st = ikt_pass_tiles(line->ctx, rows, cells, &line->order, tiles);
+    const ikt_status st = cells ? ikt_pass_tiles(line->ctx, rows, cells, &line->order, tiles)
+                                : ikt_tiles_rows(line->ctx, &line->order, line->data, tiles);
     ikt_watch_allow(line->ctx, NULL, NULL);
     return st;
 }
@@ -205,7 +207,7 @@ static ikt_status compare_near_rows(ikt_line *line) {
     }
     IKT_TRY(begin_lists(line, length, &course));
     while (course.progress.round < near.passes - 1) {
-        IKT_TRY(ikt_pass_search(ctx, &rows, &line->order, near.candidates, &course));
+        IKT_TRY(ikt_pass_search(ctx, &rows, &line->order, near.candidates, &tiles, &course));
         ikt_list_course_next(&course);
     }
     IKT_TRY(read_tiles(line, &rows, &cells, &course, &tiles));
@@ -213,8 +215,7 @@ static ikt_status compare_near_rows(ikt_line *line) {
     if (rows.bytes) {
         ikt_tiles_destroy(&tiles);
         ikt_arrays_free(&held);
-        rows.bytes = NULL;
-        IKT_TRY(read_tiles(line, &rows, &cells, &course, &tiles));
+        IKT_TRY(read_tiles(line, &rows, NULL, &course, &tiles));
         IKT_TRY(decide_lists(line, &tiles));
     }
     return measure_lists(line, &tiles);

@@ -155,7 +155,7 @@ static void plan_cells(const ikt_task *t) {
     const bool is_sought = w->scores != IKT_SCORES_CODES || w->is_forest;
     const bool has_bytes = ikt_workload_has_bytes(w);
     const double count = (double)w->cells, c = centre_coordinates(t);
-    const double compared = (double)ikt_pyramid_compared(w->cells);
+    const double compared = (double)ikt_pyramid_compared(w->cells, has_bytes);
     const ikt_piece pieces[] = {
         {true, cells, LONE_GATHERS, passes * count * log2(count) * c, 1.08, 0},
         {is_sought && !has_bytes, cells, GATHERS, passes * t->rows * compared * c, 0.125, 0},
@@ -193,7 +193,7 @@ static void plan_near_search(const ikt_task *t) {
         {is_distant, search, GATHERS, (has_bytes ? 1.5 : passes) * t->rows * (double)w->k, 23,
          0}, /* those kept */
         {!is_fine, search, MULTIPLY_ADDS, passes * count * count / w->ranks * centre_coordinates(t),
-         block_coordinate, 0},
+         has_bytes ? byte_coordinate : block_coordinate, 0},
         {true, search, MESSAGES, 1, passes * fetching.rows * t->searched,
          2 * passes * fetching.batches * ikt_workload_partners(w)},
         moved(t, w->passes > 1, IKT_STAGE_ORDER, (w->passes - 1) * 8 * w->k),

@@ -299,12 +299,12 @@ ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n
                                          int64_t fine, int64_t passes) {
     const ikt_affinity_settings *affinity = &settings->affinity;
     const bool has_triplets = ikt_layout_objective(&settings->layout)->lists != NULL;
-    const bool is_refined = fine > 0 || passes > 1;
+    const int64_t rounds = passes > 1 ? 2 : fine > 0;
     return (ikt_list_search){passes,
                              fine > 0
                                  ? ikt_affinity_fine_candidates(affinity, n, fine, k)
                                  : ikt_affinity_candidates(affinity, n, k, passes, has_triplets),
-                             ikt_chosen(affinity->refinements, is_refined)};
+                             ikt_chosen(affinity->refinements, rounds)};
 }
 
 void ikt_settings_forget_job(ikt_run_settings *run) {

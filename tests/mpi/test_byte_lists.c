@@ -140,7 +140,7 @@ static void the_trial_tells_where_bytes_do(void **state) {
 /* Lists by bytes with so many candidates, and what is decided of them. */
 static void find(ikt_context *ctx, setting *s, int64_t candidates, ikt_neighbours *out) {
     double share;
-    ikt_tiles tiles;
+    ikt_tiles tiles = {0};
     ikt_neighbours bytes;
     ikt_list_course course = {.lists = &bytes};
     const ikt_pass_rows rows = {s->data, &s->rows, 7, &s->bytes};
@@ -148,7 +148,7 @@ static void find(ikt_context *ctx, setting *s, int64_t candidates, ikt_neighbour
                      IKT_OK);
     assert_int_equal(ikt_neighbours_create(ctx, &s->rows, ikt_byte_lists_length(N, K), &bytes),
                      IKT_OK);
-    assert_int_equal(ikt_pass_search(ctx, &rows, &s->order, candidates, &course), IKT_OK);
+    assert_int_equal(ikt_pass_search(ctx, &rows, &s->order, candidates, &tiles, &course), IKT_OK);
     ikt_list_course_next(&course);
     assert_int_equal(ikt_pass_tiles(ctx, &rows, &s->cells, &s->order, &tiles), IKT_OK);
     assert_int_equal(ikt_neighbours_search(ctx, &s->cells, &tiles, candidates, &course), IKT_OK);
@@ -156,7 +156,7 @@ static void find(ikt_context *ctx, setting *s, int64_t candidates, ikt_neighbour
     assert_int_equal(ikt_neighbours_refine(ctx, &tiles, &course), IKT_OK);
     ikt_list_course_end(&course);
     ikt_tiles_destroy(&tiles);
-    assert_int_equal(ikt_tiles_data(ctx, &s->cells, &s->order, s->data, &tiles), IKT_OK);
+    assert_int_equal(ikt_tiles_rows(ctx, &s->order, s->data, &tiles), IKT_OK);
     assert_int_equal(ikt_neighbours_create(ctx, &s->rows, K, out), IKT_OK);
     assert_int_equal(ikt_byte_lists_decide(ctx, &tiles, &bytes, out), IKT_OK);
     ikt_tiles_destroy(&tiles);

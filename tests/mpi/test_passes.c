@@ -19,7 +19,8 @@ static void found(ikt_context *ctx, kind what, int64_t passes, setting *s, ikt_n
     assert_int_equal(ikt_pass_order(ctx, &rows, 0, &s->cells, &s->order), IKT_OK);
     assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, lists), IKT_OK);
     for (; course.progress.round < passes - 1; ikt_list_course_next(&course))
-        assert_int_equal(ikt_pass_search(ctx, &rows, &s->order, CANDIDATES, &course), IKT_OK);
+        assert_int_equal(ikt_pass_search(ctx, &rows, &s->order, CANDIDATES, &s->tiles, &course),
+                         IKT_OK);
     assert_int_equal(ikt_tiles_data(ctx, &s->cells, &s->order, s->data, &s->tiles), IKT_OK);
     assert_int_equal(ikt_neighbours_search(ctx, &s->cells, &s->tiles, CANDIDATES, &course), IKT_OK);
     ikt_neighbours_sort(ctx, lists);
@@ -50,7 +51,7 @@ static void mark(ikt_context *alone, const setting *of, int64_t draw, bool *near
     const ikt_pass_rows rows = {of->data, &of->distribution, 7, NULL};
     ikt_cells cells;
     ikt_order order;
-    ikt_tiles tiles;
+    ikt_tiles tiles = {0};
     ikt_neighbours lists;
     assert_int_equal(ikt_pass_order(alone, &rows, draw, &cells, &order), IKT_OK);
     assert_int_equal(ikt_tiles_data(alone, &cells, &order, of->data, &tiles), IKT_OK);

@@ -182,19 +182,21 @@ static ikt_status make_lists(ikt_context *ctx, setting *s, search_kind search,
     const ikt_pass_rows rows = {s->data, &s->distribution, 7, NULL};
     const int64_t passes = search == PASSES_OF_ROWS ? PASSES : 1;
     ikt_list_course course;
+    ikt_tiles tiles = {0};
     assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, lists), IKT_OK);
     assert_int_equal(ikt_list_course_begin(ctx, hooks, lists, &course), IKT_OK);
     ikt_status st = IKT_OK;
     if (search == ALL_PAIRS) st = ikt_neighbours_exact(ctx, &scorer, &course);
     while (search != ALL_PAIRS && st == IKT_OK && course.progress.round < passes + ROUNDS) {
         if (course.progress.round < passes - 1)
-            st = ikt_pass_search(ctx, &rows, &s->order, CANDIDATES, &course);
+            st = ikt_pass_search(ctx, &rows, &s->order, CANDIDATES, &tiles, &course);
         else if (course.progress.round < passes)
             st = ikt_neighbours_search(ctx, &s->cells, &s->tiles, CANDIDATES, &course);
         else
             st = ikt_neighbours_refine(ctx, &s->tiles, &course);
         if (st == IKT_OK) ikt_list_course_next(&course);
     }
+    ikt_tiles_destroy(&tiles);
     ikt_list_course_end(&course);
     ikt_neighbours_sort(ctx, lists);
     return st;
@@ -268,6 +270,7 @@ static void signals_are_heard_before_there_is_anything(void **state) {
     setting s;
     ikt_neighbours lists;
     ikt_list_course course;
+    ikt_tiles tiles = {0};
     prepare(ctx, SPREAD, N, false, &s);
     const ikt_pass_rows rows = {s.data, &s.distribution, 7, NULL};
     kept_lists kept = {.ctx = ctx};
@@ -277,18 +280,21 @@ static void signals_are_heard_before_there_is_anything(void **state) {
     ikt_watch_signals();
     ikt_watch_begin(ctx, INFINITY, INFINITY);
     if (ikt_rank(ctx) == ikt_size(ctx) - 1) raise(SIGTERM);
-    assert_int_equal(ikt_pass_search(ctx, &rows, &s.order, CANDIDATES, &course), IKT_STOPPED);
+    assert_int_equal(ikt_pass_search(ctx, &rows, &s.order, CANDIDATES, &tiles, &course),
+                     IKT_STOPPED);
     assert_non_null(strstr(ikt_message(ctx), "before this start had made anything"));
     assert_int_equal(kept.saves, 0);
     ikt_clear(ctx);
     ikt_watch_signals(); /* another run */
     ikt_watch_begin(ctx, 0, INFINITY);
-    assert_int_equal(ikt_pass_search(ctx, &rows, &s.order, CANDIDATES, &course), IKT_STOPPED);
+    assert_int_equal(ikt_pass_search(ctx, &rows, &s.order, CANDIDATES, &tiles, &course),
+                     IKT_STOPPED);
     assert_non_null(strstr(ikt_message(ctx), "memory holds all that is done"));
     assert_int_equal(kept.saves, 1);
     ikt_clear(ctx);
     ikt_watch_end(ctx);
     ikt_watch_signals_end();
+    ikt_tiles_destroy(&tiles);
     ikt_list_course_end(&course);
     ikt_neighbours_destroy(&lists);
     free_lists(&kept);

@@ -56,18 +56,20 @@ static uint8_t same(uint8_t bits) {
     return bits;
 }
 
-/* Half precision: 1 bit of sign, 5 of the exponent, 10 of the fraction. */
+/* Half precision: 1 bit of sign, 5 of the exponent, 10 of the fraction. Without a branch, so that
+ * compilers take several at a time. */
 static float half_value(uint16_t bits) {
-    const uint32_t sign = (uint32_t)(bits >> 15) << 31, rest = bits & 0x7FFFu;
-    uint32_t word = sign;
+    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7FFFu;
+    const uint32_t is_normal = 0u - (uint32_t)(rest >= 0x400u);
+    const uint32_t is_special = 0u - (uint32_t)(rest >= 0x7C00u); /* infinite, or not a number */
+    const uint32_t normal = (rest << 13) + ((127u - 15u) << 23);
+    const float tiny = (float)(int32_t)rest * 0x1p-24f;
+    uint32_t word;
     float value;
-    if (rest >= 0x7C00u) /* infinite, or not a number */
-        word |= 0x7F800000u | (rest & 0x3FFu) << 13;
-    else if (rest >= 0x400u)
-        word |= (rest << 13) + ((127u - 15u) << 23);
+    memcpy(&word, &tiny, sizeof word);
+    word = (word & ~is_normal) | (normal & is_normal) | (0x7F800000u & is_special) | sign;
     memcpy(&value, &word, sizeof value);
-    const float tiny = (float)rest * 0x1p-24f; /* below the normal ones */
-    return rest >= 0x400u ? value : sign ? -tiny : tiny;
+    return value;
 }
 
 /* The first half of a float32. */
@@ -82,11 +84,11 @@ static bool is_exact(int64_t value) {
     return value <= exact_most && value >= -exact_most;
 }
 
-/* A loop over elements whose bits are a `word`, which stands for a `number` that comes as `to`. */
+/* A loop over elements whose bits are a `word`, which stands for a `number` that comes as `to`.
+ * Where values stand side by side compilers take several at a time. */
 #define CONVERSION(name, word, swapped, number, to, value_of, fits)                                \
-    static int64_t name(const unsigned char *stored, int64_t count, bool swap, void *values,       \
-                        int64_t stride) {                                                          \
-        to *out = values;                                                                          \
+    static inline int64_t name##_apart(const unsigned char *stored, int64_t count, bool swap,      \
+                                       to *out, int64_t stride) {                                  \
         for (int64_t i = 0; i < count; i++) {                                                      \
             word bits;                                                                             \
             number x;                                                                              \
@@ -97,6 +99,11 @@ static bool is_exact(int64_t value) {
             out[i * stride] = (to)value_of(x);                                                     \
         }                                                                                          \
         return count;                                                                              \
+    }                                                                                              \
+    static int64_t name(const unsigned char *stored, int64_t count, bool swap, void *values,       \
+                        int64_t stride) {                                                          \
+        return stride == 1 && !swap ? name##_apart(stored, count, false, values, 1)                \
+                                    : name##_apart(stored, count, swap, values, stride);           \
     }
 
 CONVERSION(from_u8, uint8_t, same, uint8_t, uint8_t, , true)

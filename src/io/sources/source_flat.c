@@ -31,7 +31,10 @@ typedef struct {
     char path[IKT_PATH_MAX];      /* of such a file */
 } flat_self;
 
-enum { BUFFER = 1 << 20 }; /* bytes */
+enum {
+    BUFFER = 1 << 22, /* bytes that are read at a time, and */
+    PIECE = 1 << 15   /* elements that a thread converts of them */
+};
 
 /* Exactly `bytes` bytes. */
 static ikt_status read_bytes(ikt_source *source, int64_t offset, int64_t bytes, void *to) {
@@ -62,6 +65,22 @@ static ikt_status inexact(ikt_source *source, int64_t row, int64_t column) {
                     source->name, (long long)row, (long long)column);
 }
 
+/* Converts by all threads; returns how many elements before the first that cannot be. */
+static int64_t convert(const ikt_source *source, const char *stored, int64_t count, char *values) {
+    const ikt_element element = ((const flat_self *)source->self)->layout.element;
+    const int64_t value = (int64_t)ikt_type_size(source->type);
+    int64_t good = count;
+#pragma omp parallel for schedule(static) reduction(min                                            \
+                                                    : good) num_threads(ikt_threads(source->ctx))
+    for (int64_t at = 0; at < count; at += PIECE) {
+        const int64_t now = count - at < PIECE ? count - at : PIECE;
+        const int64_t done =
+            ikt_elements_convert(element, stored + at * element.bytes, now, values + at * value, 1);
+        if (done < now && at + done < good) good = at + done;
+    }
+    return good;
+}
+
 /* Elements number first .. first + count - 1, in the order of the file, to values. */
 static ikt_status read_elements(ikt_source *source, int64_t first, int64_t count, void *buffer,
                                 char *values) {
@@ -74,7 +93,7 @@ static ikt_status read_elements(ikt_source *source, int64_t first, int64_t count
         void *stored = direct ? values : buffer;
         IKT_TRY(read_bytes(source, l->offset + (first + done) * size, now * size, stored));
         if (!ikt_element_is_native(l->element)) {
-            int64_t good = ikt_elements_convert(l->element, stored, now, values + done * value, 1);
+            const int64_t good = convert(source, stored, now, values + done * value);
             if (good < now)
                 return inexact(source, (first + done + good) / l->d, (first + done + good) % l->d);
         }
