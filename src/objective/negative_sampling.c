@@ -157,8 +157,8 @@ static double sum_row(const ikt_csr *part, int64_t i, ikt_exact_sum *entropy) {
 static void sum_rows(state *t) {
     const ikt_graph *graph = t->inputs.graph;
     ikt_exact_sum entropy = {{0}, 0, 0};
-#pragma omp parallel for schedule(dynamic, 1024) reduction(exact                                   \
-                                                           : entropy)                              \
+#pragma omp parallel for reduction(exact                                                           \
+                                   : entropy) schedule(dynamic, 1024)                              \
     num_threads(ikt_threads(t->ctx))
     for (int64_t i = 0; i < t->inputs.rows.count; i++)
         t->weight[i] =

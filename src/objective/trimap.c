@@ -240,8 +240,8 @@ static ikt_status fixed_evaluate(ikt_objective *objective, int64_t iteration, bo
     ikt_replica_fill(t->ctx, rows, t->y, &t->all);
     ikt_stage_end(t->ctx, IKT_STAGE_HALO);
     ikt_stage_begin(t->ctx, IKT_STAGE_REPULSION);
-#pragma omp parallel for schedule(static) reduction(exact                                          \
-                                                    : sum)                                         \
+#pragma omp parallel for reduction(exact                                                           \
+                                   : sum) schedule(static)                                         \
     num_threads(ikt_threads(t->ctx)) if (rows->count >= parallel_rows)
     for (int64_t i = 0; i < rows->count; i++)
         ikt_exact_sum_add(&sum, add_row(t, i));
