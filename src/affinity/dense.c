@@ -84,21 +84,16 @@ ikt_status ikt_check_p(ikt_context *ctx, ikt_exact_sum *total, uint64_t odd) {
 ikt_status ikt_dense_check(ikt_context *ctx, const ikt_dense *dense) {
     ikt_exact_sum total = {{0}, 0, 0};
     uint64_t odd = 0;
-#pragma omp parallel num_threads(ikt_threads(ctx)) reduction(+ : odd)
-    {
-        ikt_exact_sum mine = {{0}, 0, 0};
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < dense->rows.count; i++) {
-            const float *row = dense->value + i * dense->stride;
-            double sum = 0;
-            for (int64_t j = 0; j < dense->rows.n; j++) {
-                sum += (double)row[j];
-                odd += ikt_hash_entry(dense->rows.first + i, j, row[j]);
-            }
-            ikt_exact_sum_add(&mine, sum);
+#pragma omp parallel for schedule(static) reduction(+ : odd) reduction(exact : total)              \
+    num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < dense->rows.count; i++) {
+        const float *row = dense->value + i * dense->stride;
+        double sum = 0;
+        for (int64_t j = 0; j < dense->rows.n; j++) {
+            sum += (double)row[j];
+            odd += ikt_hash_entry(dense->rows.first + i, j, row[j]);
         }
-#pragma omp critical(ikt_dense_check)
-        ikt_exact_sum_merge(&total, &mine);
+        ikt_exact_sum_add(&total, sum);
     }
     return ikt_check_p(ctx, &total, odd);
 }

@@ -202,6 +202,7 @@ ikt_status ikt_atomic_reserve(ikt_context *ctx, const char *path, const char *te
 static ikt_status check(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream,
                         int64_t bytes) {
     char temporary[IKT_PATH_MAX];
+    if (!path[0]) return IKT_OK;
     IKT_TRY(begin(ctx, path, overwrite, may_be_stream, 0, temporary));
     const ikt_status st = bytes > 0 ? ikt_atomic_reserve(ctx, path, temporary, bytes) : IKT_OK;
     if (ctx->rank == 0 && st == IKT_OK) ikt_part_claim(ctx, temporary);

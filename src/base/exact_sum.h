@@ -28,6 +28,12 @@ void ikt_exact_sum_add_array(ikt_exact_sum *sum, const double *values, int64_t c
 /* LOCAL. Adds `other` to `sum` (for per-thread sums). */
 void ikt_exact_sum_merge(ikt_exact_sum *sum, const ikt_exact_sum *other);
 
+/* The same as a reduction of a parallel loop: reduction(exact : sum) gives each thread a sum of its
+ * own, and all of them are merged in the end, in any order, which changes no bit. */
+#pragma omp declare reduction(exact:ikt_exact_sum                                                  \
+                              : ikt_exact_sum_merge(&omp_out, &omp_in))                            \
+    initializer(omp_priv = (ikt_exact_sum){{0}, 0, 0})
+
 /* LOCAL. The sum rounded to double; NaN when a term was not finite. */
 double ikt_exact_sum_value(const ikt_exact_sum *sum);
 

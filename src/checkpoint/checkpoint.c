@@ -83,7 +83,7 @@ static bool begins_as_own(FILE *file, uint64_t size) {
     uint64_t length = 0;
     const size_t count = fread(head, 1, sizeof head, file);
     if (size == 0) return true;
-    if (count == 0 || memcmp(head, signature, magic) != 0) return false;
+    if (memcmp(head, signature, magic) != 0) return false;
     if (memmem(head, count, IKT_STAGE_FILE_FORMAT, strlen(IKT_STAGE_FILE_FORMAT))) return true;
     memcpy(&length, head + LENGTH_AT, sizeof length);
     return head[magic] == 0 && size < length;
@@ -301,10 +301,11 @@ static ikt_status try_file(const ikt_checkpoint *c, ikt_stage stage, const char 
     ikt_context *ctx = c->ctx;
     const ikt_status st = ikt_stage_file_open(ctx, path, ikt_stage_saved(stage), out);
     if (st != IKT_ERR_DATA && st != IKT_ERR_FILE) return st;
-    if (begins)
+    if (begins) {
         ikt_log(ctx, IKT_LOG_WARN, "a checkpoint cannot be used, an older one or the data is: %s",
                 ikt_message(ctx));
-    if (begins && st == IKT_ERR_DATA && ikt_rank(ctx) == 0) unlink(path);
+        if (st == IKT_ERR_DATA && ikt_rank(ctx) == 0) unlink(path);
+    }
     ikt_clear(ctx);
     return IKT_OK;
 }

@@ -12,7 +12,7 @@
 static bool has_spectrum(const ikt_loop_state *state) {
     bool has = false;
     for (int a = 0; a < state->arrays; a++)
-        has = has || strcmp(state->form[a].name, "eigenvectors") == 0;
+        has |= strcmp(state->form[a].name, "eigenvectors") == 0;
     return has;
 }
 

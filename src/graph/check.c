@@ -87,18 +87,13 @@ static void add_row(const ikt_graph *graph, const ikt_csr *part, int64_t i, doub
 ikt_status ikt_graph_check_sums(ikt_context *ctx, const ikt_graph *graph) {
     ikt_exact_sum total = {{0}, 0, 0};
     uint64_t odd = 0;
-#pragma omp parallel num_threads(ikt_threads(ctx)) reduction(+ : odd)
-    {
-        ikt_exact_sum mine = {{0}, 0, 0};
-#pragma omp for schedule(dynamic, 1024) nowait
-        for (int64_t i = 0; i < graph->rows.count; i++) {
-            double sum = 0;
-            add_row(graph, &graph->forward, i, &sum, &odd);
-            add_row(graph, &graph->reverse, i, &sum, &odd);
-            ikt_exact_sum_add(&mine, sum);
-        }
-#pragma omp critical(ikt_graph_check_sums)
-        ikt_exact_sum_merge(&total, &mine);
+#pragma omp parallel for schedule(dynamic, 1024) reduction(+ : odd) reduction(exact : total)       \
+    num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < graph->rows.count; i++) {
+        double sum = 0;
+        add_row(graph, &graph->forward, i, &sum, &odd);
+        add_row(graph, &graph->reverse, i, &sum, &odd);
+        ikt_exact_sum_add(&total, sum);
     }
     return ikt_check_p(ctx, &total, odd);
 }

@@ -96,15 +96,9 @@ static double total_of(const work *w) {
     ikt_exact_sum total = {{0}, 0, 0};
     if (w->rows.symmetry == IKT_SYMMETRY_MEAN) return 2.0 * (double)w->distribution.n;
     for (int p = 0; p < 2; p++) {
-#pragma omp parallel num_threads(ikt_threads(w->ctx))
-        {
-            ikt_exact_sum mine = {{0}, 0, 0};
-#pragma omp for schedule(static) nowait
-            for (int64_t e = 0; e < entries[p]; e++)
-                ikt_exact_sum_add(&mine, fabs((double)value[p][e]));
-#pragma omp critical(ikt_symmetrise_total)
-            ikt_exact_sum_merge(&total, &mine);
-        }
+#pragma omp parallel for schedule(static) reduction(exact : total) num_threads(ikt_threads(w->ctx))
+        for (int64_t e = 0; e < entries[p]; e++)
+            ikt_exact_sum_add(&total, fabs((double)value[p][e]));
     }
     ikt_exact_sum_reduce(w->ctx, &total, 1);
     return ikt_exact_sum_value(&total);

@@ -177,7 +177,7 @@ static int64_t compared(const ikt_model_spec *spec, const ikt_codes_rows *rows) 
 static int64_t block_rows(ikt_codes_budget budget, const ikt_model_spec *spec,
                           const ikt_codes_rows *rows, int64_t threads, int64_t most_rows) {
     const int64_t products = compared(spec, rows) * rows->d;
-    int64_t count = budget.block_bytes / (rows->d * (rows->is_u8 ? 1 : (int64_t)sizeof(float)));
+    int64_t count = budget.block_bytes / (rows->d * ikt_held_bytes(rows->is_u8));
     if (products > 0) count = ikt_smaller(count, threads * budget.block_products / products);
     return ikt_larger(ikt_smaller(count, most_rows), 1);
 }
@@ -226,7 +226,7 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                     .budget = budget,
                     .d = ikt_dataset_columns(data),
                     .is_sparse = ikt_dataset_is_sparse(data),
-                    .element = is_u8 ? 1 : (int64_t)sizeof(float),
+                    .element = ikt_held_bytes(is_u8),
                     .threads = ikt_threads(ctx),
                     .hooks = hooks};
     if (c.is_sparse && model->spec.form == IKT_FORM_FOREST)
@@ -281,7 +281,7 @@ int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
                               const ikt_model_spec *spec, int threads) {
     const ikt_codes_kernel *kernel =
         ikt_codes_kernel_choose(rows->is_u8, rows->is_manhattan, ikt_cpu_isa());
-    const int64_t d = rows->d, row_bytes = d * (rows->is_u8 ? 1 : (int64_t)sizeof(float));
+    const int64_t d = rows->d, row_bytes = d * ikt_held_bytes(rows->is_u8);
     const int64_t distinct = ikt_codes_distinct(spec, rows);
     const int64_t entries = rows->longest > SPARSE_BLOCK ? rows->longest : SPARSE_BLOCK;
     const int64_t block = rows->is_sparse

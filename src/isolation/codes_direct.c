@@ -97,7 +97,7 @@ ikt_status ikt_coding_direct(ikt_coding *c) {
 
 int64_t ikt_coding_direct_bytes(const ikt_codes_kernel *kernel, ikt_codes_budget budget,
                                 const ikt_model_spec *spec, int64_t d, int threads) {
-    const int64_t element = kernel->is_u8 ? 1 : 4;
+    const int64_t element = ikt_held_bytes(kernel->is_u8);
     const int64_t batch = batch_of(budget, d * element, spec);
     const int64_t drawn = ikt_larger(batch * spec->psi, spec->coarse);
     const int64_t distinct = ikt_model_distinct_most(spec, drawn);

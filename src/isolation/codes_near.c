@@ -221,7 +221,7 @@ int64_t ikt_coding_near_tile(const ikt_codes_kernel *kernel, int64_t d) {
 
 int64_t ikt_coding_near_bytes(const ikt_codes_kernel *kernel, int64_t distinct, int64_t candidates,
                               int64_t d, int64_t block, int threads) {
-    const int64_t rows = ikt_coding_near_tile(kernel, d), element = kernel->is_u8 ? 1 : 4;
+    const int64_t rows = ikt_coding_near_tile(kernel, d), element = ikt_held_bytes(kernel->is_u8);
     const int64_t cells = ikt_near_centres_cells(distinct);
     return ikt_near_search_bytes(kernel, distinct, candidates, d, rows, threads) +
            block * 2 * (int64_t)sizeof(uint32_t) + (cells + 1) * (int64_t)sizeof(int64_t) +

@@ -223,7 +223,7 @@ static ikt_status draw_cells(ikt_context *ctx, const void *x, bool is_u8, uint64
 static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
                                 ikt_near_centres *near) {
     const ikt_rows share = ikt_rows_make(near->count, ikt_size(ctx), ikt_rank(ctx));
-    const int64_t bytes = near->d * (is_u8 ? 1 : (int64_t)sizeof(float));
+    const int64_t bytes = near->d * ikt_held_bytes(is_u8);
     const int threads = ikt_threads(ctx);
     uint32_t *cell IKT_AT_END(ikt_free) = NULL;
     IKT_ARRAYS(held, ctx, purpose);

@@ -39,7 +39,7 @@ int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec
                             int64_t distinct, int64_t d, int64_t rows, int threads) {
     const int64_t length = ikt_list_length(distinct, spec), parts = ikt_model_parts(spec);
     const int64_t tile = ikt_row_lists_tile(kernel, d);
-    const int64_t element = kernel->is_u8 ? 1 : 4, gathered = distinct * d * element;
+    const int64_t element = ikt_held_bytes(kernel->is_u8), gathered = distinct * d * element;
     const int64_t packed = ikt_centres_bytes(kernel, distinct, d);
     const int64_t pairs = (rows + 1) * IKT_SELECT_CAPACITY * length;
     const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + tile * CHUNK * 4 +
@@ -355,7 +355,7 @@ void ikt_row_list_cells(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
  * than centres. */
 
 bool ikt_list_pays(bool is_u8, int64_t centres, int64_t psi, int64_t t, int64_t d) {
-    return 2 * centres <= psi * t && centres * d * (is_u8 ? 1 : 4) <= IKT_LISTED_BYTES &&
+    return 2 * centres <= psi * t && centres * d * ikt_held_bytes(is_u8) <= IKT_LISTED_BYTES &&
            (!is_u8 || d <= IKT_U8_COLUMNS);
 }
 

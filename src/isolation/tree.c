@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "io/numbers/element.h"
 
 /* What a node draws: the keys of the nodes below, its value, and columns from here on. */
 enum { DRAW_KEYS = 0, DRAW_VALUE = 2, DRAW_COLUMNS = 3 };
@@ -51,7 +52,7 @@ static float value_at(const ikt_tree_rows *rows, uint32_t row, int64_t column) {
 
 /* Whether all rows of the node are the same bytes: a quick way out where many rows coincide. */
 static bool is_one_row(const grower *g, const uint32_t *row, uint32_t count) {
-    const int64_t bytes = g->rows->d * (g->rows->is_u8 ? 1 : (int64_t)sizeof(float));
+    const int64_t bytes = g->rows->d * ikt_held_bytes(g->rows->is_u8);
     const char *x = g->rows->x;
     for (uint32_t i = 1; i < count; i++)
         if (memcmp(x + row[0] * bytes, x + row[i] * bytes, (size_t)bytes) != 0) return false;

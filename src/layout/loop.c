@@ -190,16 +190,9 @@ static ikt_status restore(loop *l, const ikt_loop_state *from) {
 static void centre(ikt_context *ctx, const ikt_rows *rows, int q, float *y) {
     enum { MOST = IKT_DIMENSIONS_MOST };
     ikt_exact_sum sum[MOST] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
-#pragma omp parallel num_threads(ikt_threads(ctx))
-    {
-        ikt_exact_sum mine[MOST] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
-#pragma omp for schedule(static) nowait
-        for (int64_t e = 0; e < q * rows->count; e++)
-            ikt_exact_sum_add(&mine[e % q], (double)y[e]);
-#pragma omp critical(ikt_centre)
-        for (int c = 0; c < q; c++)
-            ikt_exact_sum_merge(&sum[c], &mine[c]);
-    }
+#pragma omp parallel for schedule(static) reduction(exact : sum) num_threads(ikt_threads(ctx))
+    for (int64_t e = 0; e < q * rows->count; e++)
+        ikt_exact_sum_add(&sum[e % q], (double)y[e]);
     ikt_exact_sum_reduce(ctx, sum, q);
     double mean[MOST];
     for (int c = 0; c < q; c++)

@@ -140,22 +140,18 @@ LANES_INLINE void sum_all(const job *j) {
 
 IKT_FOR_EACH_ISA(sum, sum_all, (const job *j), (j))
 
-/* All own rows; adds their values to `total` where that is wanted. */
-static void sum_own(fused *t, ikt_exact_sum *total) {
+/* All own rows, and the sum of their values where that is wanted. */
+static ikt_exact_sum sum_own(fused *t, bool want_value) {
     const int64_t n = t->dense->rows.count;
-#pragma omp parallel num_threads(ikt_threads(t->ctx))
-    {
-        ikt_exact_sum mine = {{0}, 0, 0};
+    ikt_exact_sum total = {{0}, 0, 0};
+#pragma omp parallel for schedule(static) reduction(exact : total) num_threads(ikt_threads(t->ctx))
+    for (int64_t i = 0; i < n; i += PIECE) {
         double value[PIECE];
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < n; i += PIECE) {
-            const job j = {t, i, i + PIECE < n ? i + PIECE : n, total ? value : NULL};
-            sum(t->isa)(&j);
-            if (total) ikt_exact_sum_add_array(&mine, value, j.last - j.first, 1);
-        }
-#pragma omp critical(ikt_dense_total)
-        if (total) ikt_exact_sum_merge(total, &mine);
+        const job j = {t, i, i + PIECE < n ? i + PIECE : n, want_value ? value : NULL};
+        sum(t->isa)(&j);
+        if (want_value) ikt_exact_sum_add_array(&total, value, j.last - j.first, 1);
     }
+    return total;
 }
 
 static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
@@ -168,7 +164,7 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     const bool is_finite = ikt_replica_fill(t->ctx, rows, t->y, &t->replica);
     ikt_stage_end(t->ctx, IKT_STAGE_HALO);
     ikt_stage_begin(t->ctx, IKT_STAGE_REPULSION);
-    if (is_finite) sum_own(t, want_value ? &value : NULL);
+    if (is_finite) value = sum_own(t, want_value);
     ikt_stage_end(t->ctx, IKT_STAGE_REPULSION);
     sums.total[0] = is_finite ? ikt_normalisation(t->ctx, t->phi, 1, rows->count) : NAN;
     if (want_value) ikt_exact_sum_reduce(t->ctx, &value, 1);

@@ -157,16 +157,12 @@ static double sum_row(const ikt_csr *part, int64_t i, ikt_exact_sum *entropy) {
 static void sum_rows(state *t) {
     const ikt_graph *graph = t->inputs.graph;
     ikt_exact_sum entropy = {{0}, 0, 0};
-#pragma omp parallel num_threads(ikt_threads(t->ctx))
-    {
-        ikt_exact_sum mine = {{0}, 0, 0};
-#pragma omp for schedule(dynamic, 1024) nowait
-        for (int64_t i = 0; i < t->inputs.rows.count; i++)
-            t->weight[i] =
-                (float)(sum_row(&graph->forward, i, &mine) + sum_row(&graph->reverse, i, &mine));
-#pragma omp critical(ikt_negative_entropy)
-        ikt_exact_sum_merge(&entropy, &mine);
-    }
+#pragma omp parallel for reduction(exact                                                           \
+                                   : entropy) schedule(dynamic, 1024)                              \
+    num_threads(ikt_threads(t->ctx))
+    for (int64_t i = 0; i < t->inputs.rows.count; i++)
+        t->weight[i] =
+            (float)(sum_row(&graph->forward, i, &entropy) + sum_row(&graph->reverse, i, &entropy));
     ikt_exact_sum_reduce(t->ctx, &entropy, 1);
     t->entropy = ikt_exact_sum_value(&entropy);
 }
@@ -350,9 +346,8 @@ static double value_of_repulsion(state *t, int64_t f, const far_space *space) {
     const ikt_tiles_span tiles = ikt_pool_tiles(&t->inputs.rows);
     ikt_exact_sum sum = {{0}, 0, 0};
     gather(t, &t->fixed);
-#pragma omp parallel num_threads(ikt_threads(t->ctx))
+#pragma omp parallel reduction(exact : sum) num_threads(ikt_threads(t->ctx))
     {
-        ikt_exact_sum mine = {{0}, 0, 0};
         int32_t *place = space->place + omp_get_thread_num() * f;
         float *far = space->far + omp_get_thread_num() * f * (q + 1);
 #pragma omp for schedule(dynamic, 64) nowait
@@ -371,11 +366,9 @@ static double value_of_repulsion(state *t, int64_t f, const far_space *space) {
                     }
                     of_row += repulsion_value(r, square);
                 }
-                ikt_exact_sum_add(&mine, (double)t->weight[i] * of_row);
+                ikt_exact_sum_add(&sum, (double)t->weight[i] * of_row);
             }
         }
-#pragma omp critical(ikt_negative_value)
-        ikt_exact_sum_merge(&sum, &mine);
     }
     ikt_exact_sum_reduce(t->ctx, &sum, 1);
     const double n = (double)t->inputs.rows.n;

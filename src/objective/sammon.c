@@ -187,22 +187,18 @@ LANES_INLINE void sum_rows(const job *j) {
 
 IKT_FOR_EACH_ISA(sum, sum_rows, (const job *j), (j))
 
-static void sum_own(state *s, ikt_exact_sum *total) {
+static ikt_exact_sum sum_own(state *s) {
     enum { PIECE = 16 };
     const int64_t n = s->distance.rows.count;
-#pragma omp parallel num_threads(ikt_threads(s->ctx))
-    {
-        ikt_exact_sum mine = {{0}, 0, 0};
+    ikt_exact_sum total = {{0}, 0, 0};
+#pragma omp parallel for schedule(static) reduction(exact : total) num_threads(ikt_threads(s->ctx))
+    for (int64_t i = 0; i < n; i += PIECE) {
         double value[PIECE];
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < n; i += PIECE) {
-            const job j = {s, i, i + PIECE < n ? i + PIECE : n, value};
-            sum(s->isa)(&j);
-            ikt_exact_sum_add_array(&mine, value, j.last - j.first, 1);
-        }
-#pragma omp critical(ikt_sammon_total)
-        ikt_exact_sum_merge(total, &mine);
+        const job j = {s, i, i + PIECE < n ? i + PIECE : n, value};
+        sum(s->isa)(&j);
+        ikt_exact_sum_add_array(&total, value, j.last - j.first, 1);
     }
+    return total;
 }
 
 static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
@@ -214,7 +210,7 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     const bool is_finite = ikt_replica_fill(s->ctx, &s->distance.rows, s->y, &s->replica);
     ikt_stage_end(s->ctx, IKT_STAGE_HALO);
     ikt_stage_begin(s->ctx, IKT_STAGE_REPULSION);
-    if (is_finite) sum_own(s, &value);
+    if (is_finite) value = sum_own(s);
     ikt_stage_end(s->ctx, IKT_STAGE_REPULSION);
     if (want_value) ikt_exact_sum_reduce(s->ctx, &value, 1);
     *gradient = (ikt_gradient){s->along, s->along, 1, 0};

@@ -240,15 +240,11 @@ static ikt_status fixed_evaluate(ikt_objective *objective, int64_t iteration, bo
     ikt_replica_fill(t->ctx, rows, t->y, &t->all);
     ikt_stage_end(t->ctx, IKT_STAGE_HALO);
     ikt_stage_begin(t->ctx, IKT_STAGE_REPULSION);
-#pragma omp parallel num_threads(ikt_threads(t->ctx)) if (rows->count >= parallel_rows)
-    {
-        ikt_exact_sum mine = {{0}, 0, 0};
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < rows->count; i++)
-            ikt_exact_sum_add(&mine, add_row(t, i));
-#pragma omp critical(ikt_fixed_loss)
-        ikt_exact_sum_merge(&sum, &mine);
-    }
+#pragma omp parallel for reduction(exact                                                           \
+                                   : sum) schedule(static)                                         \
+    num_threads(ikt_threads(t->ctx)) if (rows->count >= parallel_rows)
+    for (int64_t i = 0; i < rows->count; i++)
+        ikt_exact_sum_add(&sum, add_row(t, i));
     ikt_stage_end(t->ctx, IKT_STAGE_REPULSION);
     ikt_trimap_limit(&t->inputs, t->triplets.mean, t->force, NULL);
     if (want_value) ikt_exact_sum_reduce(t->ctx, &sum, 1);

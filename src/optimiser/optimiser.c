@@ -93,21 +93,15 @@ void ikt_optimiser_scale(const ikt_optimiser *optimiser, float factor, float *y)
 
 double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int q, int64_t n_local) {
     ikt_exact_sum sum = {{0}, 0, 0};
-#pragma omp parallel num_threads(ikt_threads(ctx))
-    {
-        ikt_exact_sum mine = {{0}, 0, 0};
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < n_local; i++) {
-            double square = 0;
-            for (int64_t e = q * i; e < q * (i + 1); e++) {
-                float slope = gradient->attraction_scale * gradient->attraction[e] +
-                              gradient->repulsion_scale * gradient->repulsion[e];
-                square += (double)slope * (double)slope;
-            }
-            ikt_exact_sum_add(&mine, square);
+#pragma omp parallel for schedule(static) reduction(exact : sum) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < n_local; i++) {
+        double square = 0;
+        for (int64_t e = q * i; e < q * (i + 1); e++) {
+            float slope = gradient->attraction_scale * gradient->attraction[e] +
+                          gradient->repulsion_scale * gradient->repulsion[e];
+            square += (double)slope * (double)slope;
         }
-#pragma omp critical(ikt_norm)
-        ikt_exact_sum_merge(&sum, &mine);
+        ikt_exact_sum_add(&sum, square);
     }
     ikt_exact_sum_reduce(ctx, &sum, 1);
     return sqrt(ikt_exact_sum_value(&sum));

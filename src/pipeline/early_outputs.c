@@ -105,7 +105,7 @@ static ikt_status write_chosen(ikt_context *ctx, ikt_model_writer *w, ikt_model_
 /* COLLECTIVE. Coordinates of the distinct centres. */
 static ikt_status write_centres(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
                                 const int64_t *row, int64_t count) {
-    const int64_t bytes = ikt_dataset_columns(data) * (ikt_dataset_is_u8(data) ? 1 : 4);
+    const int64_t bytes = ikt_dataset_columns(data) * ikt_held_bytes(ikt_dataset_is_u8(data));
     return write_chosen(ctx, w, IKT_MODEL_CENTRES, ikt_dataset_model(data), ikt_dataset_gather, row,
                         count, bytes, CENTRE_BYTES);
 }

@@ -75,6 +75,14 @@ static void total(ikt_context *ctx, wrongs *w) {
 
 /* --- in the metric ---------------------------------------------------------------------------- */
 
+/* LOCAL. Those of some rows that this rank has, and room for their lists. */
+static ikt_status take_rows(ikt_context *ctx, const ikt_fisher_rows *rows, const int64_t *row,
+                            int64_t count, int64_t k, ikt_fisher_own *own, ikt_neighbours *lists) {
+    IKT_TRY(ikt_fisher_take(ctx, rows, row, count, own));
+    const ikt_rows sampled = {.n = rows->rows.n, .ranks = 1, .first = 0, .count = own->count};
+    return ikt_neighbours_create(ctx, &sampled, k, lists);
+}
+
 /* COLLECTIVE. The nearest of all rows, or of the train rows, of each of some rows, whatever the
  * candidates of the run are.
  *   row     [count] the same on every rank
@@ -85,10 +93,7 @@ static ikt_status find_lists(ikt_context *ctx, const ikt_fisher_rows *rows, cons
                              ikt_neighbours *lists) {
     ikt_fisher_rows all = *rows;
     ikt_list_course course = {.lists = lists};
-    ikt_status st = ikt_fisher_take(ctx, rows, row, count, own);
-    const ikt_rows sampled = {.n = rows->rows.n, .ranks = 1, .first = 0, .count = own->count};
-    if (st == IKT_OK) st = ikt_neighbours_create(ctx, &sampled, k, lists);
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_agree(ctx, take_rows(ctx, rows, row, count, k, own, lists)));
     all.candidates = IKT_CANDIDATES_ALL;
     return ikt_fisher_search(ctx, &all, own, train, &course, NULL);
 }
@@ -117,10 +122,9 @@ static ikt_status find_in_space(ikt_context *ctx, const ikt_fisher_rows *rows, c
 /* LOCAL. */
 static ikt_status draw_samples(ikt_context *ctx, bool is_slow, uint64_t seed,
                                ikt_class_outcome *o) {
-    const int64_t held_out = is_slow ? SLOW_MOST : HELD_OUT_MOST;
-    const int64_t used = is_slow ? SLOW_MOST : USED_MOST;
-    IKT_TRY(draw_sample(ctx, o, true, held_out, seed, &o->held_out));
-    return draw_sample(ctx, o, false, used, seed, &o->used);
+    const int64_t most = is_slow ? SLOW_MOST : HELD_OUT_MOST;
+    IKT_TRY(draw_sample(ctx, o, true, most, seed, &o->held_out));
+    return draw_sample(ctx, o, false, ikt_smaller(most, USED_MOST), seed, &o->used);
 }
 
 ikt_status ikt_figures_of_space(ikt_context *ctx, const ikt_fisher_rows *rows, uint64_t seed,

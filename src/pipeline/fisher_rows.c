@@ -22,11 +22,12 @@ static const char purpose[] = "labels";
 
 /* The line of a label; NULL beyond them. */
 static const char *line_of(const char *names, int64_t label, size_t *length) {
-    for (; names && label > 0; label--) {
-        names = strchr(names, '\n');
-        if (names) names++;
+    if (!names || label < 0) return NULL;
+    for (; *names && label > 0; label--) {
+        names += strcspn(names, "\n");
+        names += *names == '\n';
     }
-    if (!names || label < 0 || !*names) return NULL;
+    if (!*names) return NULL;
     *length = strcspn(names, "\n");
     return names;
 }
@@ -44,7 +45,7 @@ static void name_class(const char *names, int64_t label, char *text, size_t size
 /* A label that says that there is none: below 0, or of a class whose name is empty. */
 static bool is_none(const char *names, int64_t label) {
     size_t length = 1;
-    return label < 0 || (names && line_of(names, label, &length) && length == 0);
+    return label < 0 || (line_of(names, label, &length) && length == 0);
 }
 
 /* --- the train list --------------------------------------------------------------------------- */
@@ -191,6 +192,13 @@ static ikt_status check_classes(ikt_context *ctx, const ikt_fisher_settings *set
     return IKT_OK;
 }
 
+/* LOCAL. The classes of labels, which are permuted first where that is wanted. */
+static ikt_status find_classes(ikt_context *ctx, bool permute, uint64_t seed, const uint8_t *has,
+                               const uint8_t *train, int64_t *label, ikt_class_rows *out) {
+    if (permute) IKT_TRY(permute_labels(ctx, seed, out->n, out->labelled, has, label));
+    return number_classes(ctx, label, has, train, out);
+}
+
 /* COLLECTIVE. The labels of all rows, in the order of the settings: train list, permutation. */
 static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings, const char *names,
                            uint64_t seed, int64_t *label, ikt_class_rows *out) {
@@ -212,10 +220,7 @@ static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings
         return ikt_fail(ctx, IKT_ERR_DATA, "%s",
                         out->labelled == 0 ? "affinity.kind=fisher needs labels, and no row has one"
                                            : "no row that fisher.train names has a label");
-    ikt_status st = IKT_OK;
-    if (settings->permute) st = permute_labels(ctx, seed, n, out->labelled, has, label);
-    if (st == IKT_OK) st = number_classes(ctx, label, has, train, out);
-    return ikt_agree(ctx, st);
+    return ikt_agree(ctx, find_classes(ctx, settings->permute, seed, has, train, label, out));
 }
 
 ikt_status ikt_class_rows_make(ikt_context *ctx, const ikt_fisher_settings *settings,

@@ -49,7 +49,7 @@ static void landmark_rows_destroy(landmark_rows *rows) {
 static ikt_status gather_dense(ikt_context *ctx, ikt_dataset *data, const ikt_landmarks *landmarks,
                                landmark_rows *out) {
     const int64_t count = landmarks->count, columns = ikt_dataset_columns(data);
-    const ikt_type type = ikt_dataset_is_u8(data) ? IKT_TYPE_U8 : IKT_TYPE_F32;
+    const ikt_type type = ikt_held_type(ikt_dataset_is_u8(data));
     IKT_TRY(ikt_alloc_all(ctx, &out->dense, count * columns, ikt_type_size(type), purpose));
     IKT_TRY(ikt_dataset_gather(data, landmarks->row, count, out->dense));
     return ikt_source_from_memory(ctx, out->dense, count, columns, type, &out->source);

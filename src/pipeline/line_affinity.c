@@ -236,13 +236,13 @@ static ikt_status put_d(void *self, int64_t first, int64_t count, const double *
             const double w = value[b * n + j];
             float *d = &to[b * n + j];
             *d = INFINITY;
-            if (j == first + b) *d = 0;
             if (j == first + b || !(w > 0)) continue;
             *d = ikt_joined_of_similarity(fmaxf((float)(w / f->largest), FLT_MIN));
             least = fmin(least, (double)*d);
             most = fmax(most, (double)*d);
             similar++;
         }
+        to[b * n + first + b] = 0;
         alone += similar == 0;
         if (similar == 0 && first + b < first_alone) first_alone = first + b;
     }

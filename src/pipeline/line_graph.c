@@ -124,13 +124,14 @@ static ikt_status take_start(ikt_line *line, const ikt_graph_file *file) {
 static ikt_status take_rest(ikt_line *line, const ikt_graph_file *file,
                             const ikt_graph_facts *facts, ikt_directed *read) {
     ikt_context *ctx = line->ctx;
-    const char *name = ikt_graph_file_name(file);
-    if (facts->selves > 0)
-        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries of rows with themselves left out", name,
-                (long long)facts->selves);
-    if (facts->zeros > 0)
-        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries with the number 0 left out", name,
-                (long long)facts->zeros);
+    const struct {
+        int64_t count;
+        const char *what;
+    } left[] = {{facts->selves, "of rows with themselves"}, {facts->zeros, "with the number 0"}};
+    for (size_t l = 0; l < sizeof left / sizeof *left; l++)
+        if (left[l].count > 0)
+            ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries %s left out", ikt_graph_file_name(file),
+                    (long long)left[l].count, left[l].what);
     IKT_TRY(take_order(line, file, read));
     return take_start(line, file);
 }

@@ -73,6 +73,14 @@ static ikt_status add_row(ikt_context *ctx, overview *o, int64_t n, int64_t q, i
     return IKT_OK;
 }
 
+/* LOCAL. What some marked rows see. */
+static ikt_status add_rows(ikt_context *ctx, overview *o, int64_t n, int64_t q, const int64_t *row,
+                           int64_t count, ikt_measures *out) {
+    for (int64_t m = 0; m < count; m++)
+        IKT_TRY(add_row(ctx, o, n, q, row[m], out));
+    return IKT_OK;
+}
+
 ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
                               int64_t n_marked, ikt_measures *out) {
     const ikt_rows *rows = &what->rows;
@@ -83,10 +91,8 @@ ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const 
     IKT_TRY(ikt_share_rows(ctx, rows, what->labels, sizeof *o.labels, "measures", &o.labels));
     IKT_TRY(ikt_classes_find(ctx, what->labels, rows->count, &o.classes));
     IKT_TRY(ikt_agree(ctx, make_room(ctx, n, &o)));
-    ikt_status st = IKT_OK;
-    for (int64_t m = 0; m < ikt_smaller(n_marked, MARKED_MOST) && st == IKT_OK; m++)
-        st = add_row(ctx, &o, n, q, marked[m], out);
-    return ikt_agree(ctx, st);
+    const int64_t count = ikt_smaller(n_marked, MARKED_MOST);
+    return ikt_agree(ctx, add_rows(ctx, &o, n, q, marked, count, out));
 }
 
 ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,

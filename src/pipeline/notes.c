@@ -65,6 +65,19 @@ void ikt_note_share(ikt_notes *n, const char *name, double value) {
     set_value(n, IKT_FACT_REAL, value);
 }
 
+/* Counts and shares that there are, and numbers above 0: others are not known. */
+static void note_count(ikt_notes *n, const char *name, int64_t value) {
+    if (value > 0) ikt_note_int(n, name, value);
+}
+
+static void note_known_share(ikt_notes *n, const char *name, double value) {
+    if (value >= 0) ikt_note_share(n, name, value);
+}
+
+static void note_positive(ikt_notes *n, const char *name, double value) {
+    if (value > 0) ikt_note_real(n, name, value);
+}
+
 void ikt_note_hash(ikt_notes *n, const char *name, uint64_t hash) {
     ikt_note_fact(n, name, "%016llx", (unsigned long long)hash);
 }
@@ -136,7 +149,7 @@ static void note_gap(const ikt_eigengap *gap, ikt_notes *n) {
 static void note_eigenvectors(const ikt_embed_result *e, ikt_notes *n) {
     const int64_t components =
         e->gap.values > 0 ? e->gap.report.components : e->eigenvectors.components;
-    if (components > 0) ikt_note_int(n, "components_of_p", components);
+    note_count(n, "components_of_p", components);
     note_start(&e->eigenvectors, n);
     note_gap(&e->gap, n);
 }
@@ -156,7 +169,7 @@ static void note_kernel(const ikt_kernel_report *r, ikt_notes *n) {
     const ikt_discriminant_facts *d = &r->separated;
     if (r->m == 0) return;
     ikt_note_int(n, "kernel_rows", r->m);
-    if (r->bandwidth > 0) ikt_note_real(n, "kernel_bandwidth", r->bandwidth);
+    note_positive(n, "kernel_bandwidth", r->bandwidth);
     if (!r->of_labels) {
         ikt_note_reals(n, "kernel_eigenvalues", r->components.value, r->q);
         ikt_note_real(n, "kernel_trace", r->components.trace);
@@ -194,12 +207,12 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
     if (run->input_fingerprint[0])
         ikt_note_fact(n, "input_fingerprint", "%s", run->input_fingerprint);
     note_inputs(run, n);
-    if (e->entries > 0) ikt_note_int(n, "entries_of_p", e->entries);
+    note_count(n, "entries_of_p", e->entries);
     ikt_note_int(n, "rows_without_similarity", e->zero_similarity);
-    if (e->accuracy >= 0) ikt_note_share(n, "neighbour_label_accuracy", e->accuracy);
+    note_known_share(n, "neighbour_label_accuracy", e->accuracy);
     if (e->recall.sample > 0) {
         ikt_note_share(n, "neighbour_similarity", e->recall.similarity);
-        if (e->recall.found >= 0) ikt_note_share(n, "neighbours_found", e->recall.found);
+        note_known_share(n, "neighbours_found", e->recall.found);
         ikt_note_int(n, "recall_sample", e->recall.sample);
     }
     ikt_note_cells(n, &e->cells);
@@ -212,8 +225,7 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
                   e->trace.has_converged ? "the objective settled" : "iterations are done");
     ikt_note_real(n, ikt_trace_key(&e->trace), ikt_trace_last(&e->trace));
     note_regulariser(&e->trace, n);
-    if (ikt_trace_last_error(&e->trace) > 0)
-        ikt_note_real(n, "standard_error", ikt_trace_last_error(&e->trace));
+    note_positive(n, "standard_error", ikt_trace_last_error(&e->trace));
 }
 
 /* Seconds and traffic of a stage, where there were any; those of the rank that has most of each. */

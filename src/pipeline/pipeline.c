@@ -140,21 +140,27 @@ static ikt_status open_similarities(ikt_context *ctx, const ikt_recipe *recipe,
     return ikt_input_open(ctx, &recipe->settings.input, source);
 }
 
-/* COLLECTIVE. Begins to watch signals and time, and the file of the model. A run without
- * checkpoints dies of signals; those of a host program are not ours. */
-static ikt_status begin(ikt_context *ctx, double began, ikt_run *run) {
-    const ikt_settings *settings = &run->settings;
-    const double minutes = settings->run.checkpoint_every;
+/* COLLECTIVE. Begins to watch signals and time. A run without checkpoints dies of signals; those of
+ * a host program are not ours. */
+static ikt_status begin_watch(ikt_context *ctx, double began, const ikt_run *run) {
+    const ikt_run_settings *settings = &run->settings.run;
+    const double minutes = settings->checkpoint_every;
     bool is_watched;
     double seconds;
-    IKT_TRY(ikt_check_limits(ctx, &settings->run, run->is_guest, &is_watched, &seconds));
-    if (is_watched && !run->is_guest) ikt_watch_signals();
+    IKT_TRY(ikt_check_limits(ctx, settings, run->is_guest, &is_watched, &seconds));
+    if (!is_watched) return IKT_OK;
+    if (!run->is_guest) ikt_watch_signals();
     /* A limit that was given counts from the beginning, when the input had not been read yet. */
-    if (ikt_run_has_limit(&settings->run)) seconds = fmax(0, seconds - ikt_now() + began);
-    if (is_watched) ikt_watch_begin(ctx, seconds, minutes > 0 ? 60 * minutes : INFINITY);
-    if (!settings->output.model[0]) return IKT_OK;
-    return ikt_model_writer_begin(ctx, settings->output.model, settings->output.overwrite,
-                                  &run->model_writer);
+    if (ikt_run_has_limit(settings)) seconds = fmax(0, seconds - ikt_now() + began);
+    ikt_watch_begin(ctx, seconds, minutes > 0 ? 60 * minutes : INFINITY);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Begins the file of the model, where one is wanted. */
+static ikt_status begin_model(ikt_context *ctx, ikt_run *run) {
+    const ikt_output_settings *output = &run->settings.output;
+    if (!output->model[0]) return IKT_OK;
+    return ikt_model_writer_begin(ctx, output->model, output->overwrite, &run->model_writer);
 }
 
 /* COLLECTIVE. What the rows decide and refuse, the checkpoint, labels, the file of the graph. */
@@ -198,13 +204,14 @@ static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, doubl
                               ikt_recipe *recipe, ikt_run *run, ikt_source **source,
                               ikt_dataset **data) {
     ikt_settings *settings = &run->settings;
-    IKT_TRY(begin(ctx, began, run));
+    IKT_TRY(begin_watch(ctx, began, run));
+    IKT_TRY(begin_model(ctx, run));
     announce(ctx, recipe->work.data.n, asked, run);
     IKT_TRY(open_similarities(ctx, recipe, source));
     if (run->given || *source)
         IKT_TRY(
             ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, run->given, source));
-    ikt_source *rows = *source ? *source : run->given;
+    ikt_source *rows = ikt_source_or(*source, run->given);
     if (rows) IKT_TRY(ikt_rows_open(ctx, rows, settings, data));
     IKT_TRY(prepare(ctx, rows, *data, recipe, run));
     if (*source && ikt_missing_drops(*source)) return note_originals(ctx, *source, run);
@@ -254,7 +261,7 @@ static ikt_status run_steps(ikt_context *ctx, const ikt_settings *given, double 
     IKT_TRY(decide(ctx, &asked, out->given, out->is_guest, &recipe, source));
     out->settings = recipe.settings;
     out->graph = recipe.graph;
-    note_source(out->given ? out->given : *source, out);
+    note_source(ikt_source_or(out->given, *source), out);
     IKT_TRY(open_inputs(ctx, &asked, began, &recipe, out, source, data));
     return embed(ctx, *data, &recipe.steps, out);
 }
@@ -301,11 +308,15 @@ void ikt_run_destroy(ikt_run *run) {
 
 /* --- the same without the work ---------------------------------------------------------------- */
 
-ikt_status ikt_pipeline_look(ikt_context *ctx, ikt_settings *settings, ikt_source **source) {
+ikt_status ikt_rows_look(ikt_context *ctx, const ikt_settings *settings, ikt_source **source) {
     /* A median takes more passes than a mean, and nothing here depends on which it is. */
     ikt_missing how = (ikt_missing)settings->preprocess.missing;
     if (how == IKT_MISSING_MEDIAN) how = IKT_MISSING_MEAN;
-    IKT_TRY(ikt_rows_complete(ctx, how, NULL, source));
+    return ikt_rows_complete(ctx, how, NULL, source);
+}
+
+ikt_status ikt_pipeline_look(ikt_context *ctx, ikt_settings *settings, ikt_source **source) {
+    IKT_TRY(ikt_rows_look(ctx, settings, source));
     return ikt_rows_resolve(ctx, *source, settings);
 }
 

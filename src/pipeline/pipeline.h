@@ -174,6 +174,10 @@ ikt_status ikt_rows_resolve(ikt_context *ctx, ikt_source *rows, ikt_settings *se
  * Errors: those of ikt_rows_complete and ikt_rows_open. */
 ikt_status ikt_pipeline_look(ikt_context *ctx, ikt_settings *settings, ikt_source **source);
 
+/* COLLECTIVE. The first half of that alone: which rows there are. Errors: those of
+ * ikt_rows_complete. */
+ikt_status ikt_rows_look(ikt_context *ctx, const ikt_settings *settings, ikt_source **source);
+
 /* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing, for those who read the
  * rows of a run again.
  *   given    rows in place of input.file, which stay the caller's; *source is NULL then,

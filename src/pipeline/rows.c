@@ -81,7 +81,8 @@ static ikt_status resolve_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings 
 ikt_status ikt_rows_complete(ikt_context *ctx, ikt_missing how, ikt_source *given,
                              ikt_source **source) {
     ikt_source *without;
-    IKT_TRY(ikt_missing_open(ctx, given ? given : *source, given == NULL, how, NULL, &without));
+    IKT_TRY(
+        ikt_missing_open(ctx, ikt_source_or(given, *source), given == NULL, how, NULL, &without));
     if (without) *source = without;
     return IKT_OK;
 }
@@ -102,7 +103,7 @@ ikt_status ikt_rows_resolve(ikt_context *ctx, ikt_source *rows, ikt_settings *se
     if (ikt_settings_look_at_neighbourhoods(settings, ikt_source_rows(rows), is_sparse))
         return ikt_rows_open(ctx, rows, settings, &data);
     if (settings->isolation.model_from[0]) IKT_TRY(open_model_rows(ctx, settings, rows, &model));
-    return resolve_normalise(ctx, model ? model : rows, &settings->preprocess);
+    return resolve_normalise(ctx, ikt_source_or(model, rows), &settings->preprocess);
 }
 
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
@@ -113,7 +114,7 @@ ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt
     if (!given && ikt_input_is_graph(&settings->input)) return IKT_OK;
     if (!given) IKT_TRY(ikt_input_open(ctx, &settings->input, &opened));
     IKT_TRY(ikt_rows_complete(ctx, (ikt_missing)settings->preprocess.missing, given, &opened));
-    IKT_TRY(open_data(ctx, settings, opened ? opened : given, data));
+    IKT_TRY(open_data(ctx, settings, ikt_source_or(opened, given), data));
     return ikt_give(source, opened);
 }
 

@@ -46,15 +46,10 @@ static int64_t name_parts(const ikt_line *line, facts *f, ikt_part part[PARTS_MO
 static double common_weight(ikt_context *ctx, const ikt_neighbours *lists) {
     const int64_t entries = lists->n_local * lists->k;
     double bounds[2] = {-INFINITY, -INFINITY}; /* the most, and the least with a minus sign */
-    if (entries > 0) {
-        bounds[0] = (double)lists->score[0];
-        bounds[1] = -bounds[0];
+    for (int64_t e = 0; e < entries; e++) {
+        bounds[0] = fmax(bounds[0], (double)lists->score[e]);
+        bounds[1] = fmax(bounds[1], -(double)lists->score[e]);
     }
-    for (int64_t e = 1; e < entries; e++)
-        if (lists->score[e] != lists->score[0]) {
-            bounds[0] = bounds[1] = INFINITY;
-            break;
-        }
     ikt_max_f64(ctx, bounds, 2);
     return bounds[0] == -bounds[1] ? bounds[0] : 0;
 }

@@ -275,6 +275,18 @@ static ikt_status start_from_eigenvectors(ikt_line *line, float *y) {
 
 /* --- a file ----------------------------------------------------------------------------------- */
 
+/* LOCAL. */
+static ikt_status check_places(ikt_context *ctx, const char *path, const ikt_rows *rows, int64_t q,
+                               const double *places) {
+    for (int64_t e = 0; e < q * rows->count; e++)
+        if (!(fabs(places[e]) <= 1e30))
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "%s, row %lld, column %lld (counted from 0): %g is no position to "
+                            "start from",
+                            path, (long long)(rows->first + e / q), (long long)(e % q), places[e]);
+    return IKT_OK;
+}
+
 /* COLLECTIVE. Positions of the own rows from layout.init_file, any map that io/results/result.h
  * reads.
  *   is_run   receives whether they are those of a run */
@@ -291,16 +303,9 @@ static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layou
     float *y = ikt_claim(&held, q * rows->count, sizeof *y);
     IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(ikt_result_read_embedding(map, rows->first, rows->count, y));
-    ikt_status st = IKT_OK;
-    for (int64_t e = 0; e < q * rows->count && st == IKT_OK; e++) {
+    for (int64_t e = 0; e < q * rows->count; e++)
         places[e] = (double)y[e];
-        if (!(fabs(places[e]) <= 1e30))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "%s, row %lld, column %lld (counted from 0): %g is no position to "
-                          "start from",
-                          path, (long long)(rows->first + e / q), (long long)(e % q), places[e]);
-    }
-    return ikt_agree(ctx, st);
+    return ikt_agree(ctx, check_places(ctx, path, rows, q, places));
 }
 
 ikt_status ikt_start_file_fingerprint(ikt_context *ctx, const ikt_layout_settings *layout,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/encoding.h"
@@ -50,7 +51,7 @@ void ikt_machine_file(ikt_context *ctx, char *path, bool *exists) {
         const char *variable, *below;
     } places[] = {{"XDG_CONFIG_HOME", ""}, {"HOME", "/.config"}};
     memset(path, 0, IKT_STRING_MAX);
-    for (int p = 0; p < 2 && ikt_rank(ctx) == 0 && !path[0]; p++) {
+    for (int p = 0; p < 2 && ikt_rank(ctx) == 0; p++) {
         const char *folder = getenv(places[p].variable);
         if (!folder || !folder[0]) continue;
         const int length =
@@ -108,9 +109,7 @@ ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
 ikt_status ikt_machine_write(ikt_context *ctx, const ikt_machine *machine, const char *path) {
     ikt_machine copy = *machine;
     const ikt_config_part part = ikt_machine_part(&copy);
-    char *text = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_config_print(ctx, &part, 1, &text));
-    if (st == IKT_OK && ikt_rank(ctx) == 0) st = ikt_atomic_write_text(ctx, path, text);
-    ikt_free(&text);
-    return ikt_agree(ctx, st);
+    char *text IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, &part, 1, &text)));
+    return ikt_agree(ctx, ikt_rank(ctx) == 0 ? ikt_atomic_write_text(ctx, path, text) : IKT_OK);
 }

@@ -511,7 +511,7 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
     const int64_t given = (int64_t)sizeof(int32_t) * s->model.t * s->model.psi;
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
     const int64_t reading =
-        reading_bytes(s->columns, s->is_u8 ? 1 : (int64_t)sizeof(float), s->columns, s->threads);
+        reading_bytes(s->columns, ikt_held_bytes(s->is_u8), s->columns, s->threads);
     ikt_memory_plan plan = {
         .base = base + given,
         .advice = "fewer new rows at a time",

@@ -54,6 +54,7 @@ static void plan_grid(const ikt_task *t, double times, double span) {
     const bool is_shared = sharers > 1;
     const bool by_pieces =
         is_shared && ikt_slabs_by_pieces(&fft, &grid, w->distribution.n, w->ranks, sharers);
+    const bool is_gathered = is_shared && !by_pieces; /* whole, on every rank */
     const double share = sharers, number = fft.single ? sizeof(float) : sizeof(double);
     const double padded = (double)grid.padded[0] * (double)grid.padded[1];
     const double potentials = number * (double)grid.nodes[0] * (double)grid.nodes[1];
@@ -67,13 +68,13 @@ static void plan_grid(const ikt_task *t, double times, double span) {
         {true, IKT_STAGE_SPREAD, GATHERS, times * t->rows, 11.5, 0},
         {true, IKT_STAGE_GATHER, GATHERS, times * t->rows, 14.8, 0},
         {!is_shared, sum, SUM, times, summed, 0},
-        {is_shared && !by_pieces, sum, SHARED_SUM, times, summed, 0},
+        {is_gathered, sum, SHARED_SUM, times, summed, 0},
         {by_pieces, sum, CONCATENATION, times, 8.0 * w->ranks, 0},
         {by_pieces, sum, MESSAGES, times, summed * touched * 65 / 64, fmin(share, t->others)},
         {true, transform, GRID_NODES, times * padded / share, node, 0},
         {is_shared, transform, MESSAGES, 2 * times, sent * (share - 1) / share, share - 1},
         {by_pieces, transform, MESSAGES, times, potentials * touched * w->ranks / share, t->others},
-        {is_shared && !by_pieces, transform, CONCATENATION, times, potentials, 0}};
+        {is_gathered, transform, CONCATENATION, times, potentials, 0}};
     ADD(t, pieces);
 }
 

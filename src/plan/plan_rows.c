@@ -262,7 +262,7 @@ static void plan_eigenvectors(const ikt_task *t, double wanted, double products)
         {w->is_dense, spectrum, CONCATENATION, products, bytes * t->n, 0},
         {!w->is_dense, spectrum, MESSAGES, products, bytes * ikt_workload_boundary(w),
          ikt_workload_partners(w)}};
-    if (wanted > 0) ADD(t, pieces);
+    ADD(t, pieces);
 }
 
 void ikt_plan_before_loop(const ikt_task *t) {
@@ -277,10 +277,10 @@ void ikt_plan_before_loop(const ikt_task *t) {
         plan_order(t);
         plan_search(t);
     }
-    if (needs_p) plan_p(t);
     /* Both directions of the pairs of a graph: all entries travel twice. */
     if (w->is_joined) plan_symmetrising(t, 2 * t->rows * (double)w->k, 2 * t->rows * (double)w->k);
     if (!needs_p) return;
-    plan_eigenvectors(t, ikt_layout_start(layout)->of_p ? t->axes : 0, 61);
-    plan_eigenvectors(t, layout->eigengap != IKT_EIGENGAP_OFF ? IKT_EIGENGAP_VALUES - 1 : 0, 121);
+    plan_p(t);
+    if (ikt_layout_start(layout)->of_p) plan_eigenvectors(t, t->axes, 61);
+    if (layout->eigengap != IKT_EIGENGAP_OFF) plan_eigenvectors(t, IKT_EIGENGAP_VALUES - 1, 121);
 }

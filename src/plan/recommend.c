@@ -51,7 +51,7 @@ static ikt_status make_placement(const planner *p, int64_t nodes, int64_t per_no
     out->seconds = p->plan->time.stage[IKT_STAGE_TOTAL].seconds;
     out->node_bytes = per_node * p->plan->memory.peak;
     ikt_recommendation *r = p->out;
-    if (r->leanest.ranks == 0 || out->node_bytes < r->leanest.node_bytes) {
+    if (out->node_bytes < r->leanest.node_bytes) {
         r->leanest = *out;
         r->advice = p->plan->memory.advice;
     }
@@ -92,7 +92,7 @@ ikt_status ikt_recommend(ikt_context *ctx, const ikt_settings *settings, const i
     int64_t threads = cluster->cores / cluster->domains;
     if (settings->run.threads != IKT_AUTO_INT)
         threads = ikt_smaller(threads, settings->run.threads);
-    *out = (ikt_recommendation){.cluster = *cluster};
+    *out = (ikt_recommendation){.cluster = *cluster, .leanest = {.node_bytes = INT64_MAX}};
     IKT_TRY(make_placement(&p, 1, 1, threads, &out->single));
     for (int64_t nodes = 1; nodes <= cluster->nodes && out->count < IKT_PLACEMENTS_MOST;) {
         ikt_placement placement;
@@ -105,7 +105,8 @@ ikt_status ikt_recommend(ikt_context *ctx, const ikt_settings *settings, const i
             if (!out->fits || is_worth) out->best = placement;
             out->fits = true;
         }
-        nodes = nodes < cluster->nodes && 2 * nodes > cluster->nodes ? cluster->nodes : 2 * nodes;
+        /* Twice as many, at last all of them. */
+        nodes = nodes < cluster->nodes ? ikt_smaller(2 * nodes, cluster->nodes) : nodes + 1;
     }
     return IKT_OK;
 }

@@ -52,7 +52,7 @@ double ikt_workload_overlap(const ikt_workload *w) {
 
 int64_t ikt_workload_row_bytes(const ikt_workload *w) {
     if (w->rows.is_sparse) return (int64_t)(w->rows.entries * SPARSE_ENTRY_BYTES);
-    return w->columns * (w->is_u8 ? 1 : (int64_t)sizeof(float));
+    return w->columns * ikt_held_bytes(w->is_u8);
 }
 
 int64_t ikt_workload_searched_bytes(const ikt_workload *w) {

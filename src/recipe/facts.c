@@ -17,13 +17,11 @@
 static void find_inputs(const ikt_settings *s, const ikt_shape *shape, bool *has) {
     const ikt_input_settings *input = &s->input;
     const ikt_graph_about *graph = &shape->graph;
-    const bool is_reduced = s->preprocess.pca > 0;
     const bool fits = graph->q == s->layout.dimensions;
     has[IKT_FACT_ROWS] = shape->has_rows;
     has[IKT_FACT_FILE] = input->file[0];
     has[IKT_FACT_HOST] = shape->is_host;
     has[IKT_FACT_SPARSE_INPUT] = shape->is_stored_sparse;
-    has[IKT_FACT_SPARSE_ROWS] = shape->is_stored_sparse && !is_reduced;
     has[IKT_FACT_RAW] = input->columns != IKT_AUTO_INT || input->type != 0;
     has[IKT_FACT_SOME_ROWS] = input->rows != IKT_AUTO_INT;
     has[IKT_FACT_TABLE_KEYS] = input->skip_columns[0] || input->transposed != 0;
@@ -32,7 +30,6 @@ static void find_inputs(const ikt_settings *s, const ikt_shape *shape, bool *has
         input->spectrum == IKT_USE_CLIP || input->spectrum == IKT_USE_FLIP;
     has[IKT_FACT_GRAPH] = input->graph[0];
     has[IKT_FACT_PAIRS_GRAPH] = s->affinity.graph.is_pairwise;
-    has[IKT_FACT_SPARSE_GRAPH] = input->graph[0] && !s->affinity.graph.is_pairwise;
     has[IKT_FACT_KEPT_GRAPH] = graph->is_kept;
     has[IKT_FACT_GRAPH_COMPONENTS] = fits && graph->start == IKT_GRAPH_START_PCA;
     has[IKT_FACT_GRAPH_LANDMARKS] = fits && graph->start == IKT_GRAPH_START_LANDMARK;
@@ -160,6 +157,8 @@ static void find_outputs(const ikt_settings *s, bool *has) {
 static const struct {
     int16_t fact, when[IKT_RULE_FACTS_MOST + 1];
 } following[] = {
+    {IKT_FACT_SPARSE_ROWS, {IKT_FACT_SPARSE_INPUT, IKT_NOT(IKT_FACT_REDUCED)}},
+    {IKT_FACT_SPARSE_GRAPH, {IKT_FACT_GRAPH, IKT_NOT(IKT_FACT_PAIRS_GRAPH)}},
     /* Of what a program has brought along nothing is known. */
     {IKT_FACT_EXAGGERATES, {IKT_FACT_CUSTOM}},
     {IKT_FACT_TRADES, {IKT_FACT_CUSTOM}},
@@ -256,10 +255,8 @@ static bool kind_has(const ikt_objective_kind *kind, const char *word) {
 
 void ikt_names_join(const char *const *name, int count, const char *last, char *text, size_t size) {
     text[0] = '\0';
-    for (int i = 0; i < count; i++) {
-        const char *between = i == count - 1 ? last : ", ";
-        ikt_join(text, size, "", "%s%s", i == 0 ? "" : between, name[i]);
-    }
+    for (int i = 0; i < count; i++)
+        ikt_join(text, size, i == count - 1 ? last : ", ", "%s", name[i]);
 }
 
 /* The objectives that have something in common. */

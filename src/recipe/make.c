@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "data/missing.h"
 #include "recipe/facts.h"
 #include "settings/checks.h"
 #include "similarity/kernel_map.h"
@@ -134,13 +135,13 @@ static ikt_status check_columns(ikt_context *ctx, const ikt_settings *s, const i
                                    shape->data.d);
 }
 
-static ikt_status check_rows(ikt_context *ctx, const ikt_settings *s, const ikt_shape *shape) {
-    const int64_t n = shape->data.n;
+static ikt_status check_rows(ikt_context *ctx, const ikt_settings *s, const ikt_recipe *recipe,
+                             int64_t n) {
     int64_t m;
-    if (shape->graph.n > 0)
-        IKT_TRY(ikt_check_graph_rows(ctx, shape->graph.name, shape->graph.n, n));
-    if (shape->start_rows > 0)
-        IKT_TRY(ikt_check_start(ctx, &s->layout, shape->start_rows, shape->start_dimensions, n));
+    if (recipe->graph.n > 0)
+        IKT_TRY(ikt_check_graph_rows(ctx, recipe->graph.name, recipe->graph.n, n));
+    if (recipe->start_rows > 0)
+        IKT_TRY(ikt_check_start(ctx, &s->layout, recipe->start_rows, recipe->start_dimensions, n));
     if (!ikt_settings_has_kernel_map(s)) return IKT_OK;
     return ikt_kernel_landmarks(ctx, &s->kernel, n, &m);
 }
@@ -190,6 +191,8 @@ static ikt_status make(ikt_context *ctx, const ikt_settings *given, const ikt_sh
     *settings = *given;
     out->graph = shape->graph;
     out->has_labels = !shape->is_unlabelled;
+    out->start_rows = shape->start_rows;
+    out->start_dimensions = shape->start_dimensions;
     adopt_similarities(settings);
     IKT_TRY(adopt_graph(ctx, settings, &out->graph));
     IKT_TRY(ikt_preset_trim(ctx, settings, shape));
@@ -199,7 +202,9 @@ static ikt_status make(ikt_context *ctx, const ikt_settings *given, const ikt_sh
     IKT_TRY(count_pairs(ctx, &settings->affinity, &out->graph));
     IKT_TRY(ikt_check_time(ctx, &settings->run));
     IKT_TRY(check_columns(ctx, settings, shape));
-    IKT_TRY(check_rows(ctx, settings, shape));
+    /* How many rows are left, only their values tell: ikt_recipe_fit. */
+    if (settings->preprocess.missing != IKT_MISSING_DROP)
+        IKT_TRY(check_rows(ctx, settings, out, data.n));
     adopt_matrix(settings);
     data.is_sparse = shape->is_stored_sparse && settings->preprocess.pca == 0;
     data.graph_entries = out->graph.entries;
@@ -225,6 +230,7 @@ ikt_status ikt_recipe_fit(ikt_context *ctx, ikt_recipe *recipe, int64_t n, ikt_t
     }
     data.n = n;
     data.type = type;
-    return ikt_preset_name(ctx, settings,
-                           make_work(ctx, settings, &data, work->ranks, work->threads, work));
+    ikt_status st = check_rows(ctx, settings, recipe, n);
+    if (st == IKT_OK) st = make_work(ctx, settings, &data, work->ranks, work->threads, work);
+    return ikt_preset_name(ctx, settings, st);
 }

@@ -63,7 +63,8 @@ typedef struct {
     ikt_graph_about graph; /* of the shape, with what is used of it; its text is borrowed */
     ikt_steps steps;
     bool has_labels;
-    bool is_perplexity_auto; /* by the number of rows */
+    int64_t start_rows, start_dimensions; /* of layout.init_file, as a shape has them */
+    bool is_perplexity_auto;              /* by the number of rows */
 } ikt_recipe;
 
 /* SAME-ARGS, pure but for a line of the log. Decides what a run is.

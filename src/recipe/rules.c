@@ -255,19 +255,23 @@ static const ikt_rule rules[] = {
      IKT_ERR_USAGE},
     {{0}, NULL, IKT_OK}};
 
-/* Refuses the run by the first of these rules that holds. Without a shape only rules count whose
- * facts the settings alone tell. */
+/* The first of these rules that holds, or NULL. Without a shape only rules count whose facts the
+ * settings alone tell. */
+static const ikt_rule *first_of(const ikt_facts *facts, bool has_shape, const ikt_rule *rule) {
+    for (; rule && rule->sentence; rule++)
+        if (ikt_facts_hold(facts, rule->when) && (has_shape || ikt_facts_are_settings(rule->when)))
+            return rule;
+    return NULL;
+}
+
+/* Refuses the run by the first of these rules that holds. */
 static ikt_status check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape,
-                        const ikt_facts *facts, const ikt_rule *rule) {
-    char *text = NULL;
-    while (rule && rule->sentence &&
-           (!ikt_facts_hold(facts, rule->when) || (!shape && !ikt_facts_are_settings(rule->when))))
-        rule++;
-    if (!rule || !rule->sentence) return IKT_OK;
+                        const ikt_facts *facts, const ikt_rule *all) {
+    char *text IKT_AT_END(ikt_free) = NULL;
+    const ikt_rule *rule = first_of(facts, shape != NULL, all);
+    if (!rule) return IKT_OK;
     IKT_TRY(ikt_sentence_make(ctx, settings, shape, rule->sentence, &text));
-    const ikt_status st = ikt_fail(ctx, rule->status, "%s", text);
-    ikt_free(&text);
-    return st;
+    return ikt_fail(ctx, rule->status, "%s", text);
 }
 
 ikt_status ikt_rules_check(ikt_context *ctx, const ikt_settings *settings, const ikt_shape *shape) {

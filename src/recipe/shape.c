@@ -87,7 +87,7 @@ static ikt_status look_at_start(ikt_context *ctx, const ikt_layout_settings *lay
 /* COLLECTIVE. Whether there are labels. */
 static ikt_status look_for_labels(ikt_context *ctx, const ikt_settings *settings,
                                   ikt_source *source, ikt_shape *shape) {
-    const ikt_rows none = {.n = source ? ikt_source_rows(source) : shape->graph.n};
+    const ikt_rows none = {.n = shape->data.n};
     ikt_companions found;
     IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &none, &found));
     shape->is_unlabelled = ikt_max_one(ctx, found.labels != NULL) == 0;
@@ -111,7 +111,7 @@ ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_so
     IKT_TRY(ikt_recipe_check_settings(ctx, settings));
     if (!given && !ikt_input_is_graph(&settings->input))
         IKT_TRY(ikt_input_look(ctx, &settings->input, &opened));
-    ikt_source *rows = given ? given : opened;
+    ikt_source *rows = ikt_source_or(given, opened);
     shape.has_rows = rows != NULL;
     if (rows) {
         shape.is_stored_sparse = ikt_source_is_sparse(rows);
@@ -119,11 +119,11 @@ ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_so
         snprintf(shape.name, sizeof shape.name, "%s", ikt_source_name(rows));
     }
     IKT_TRY(look_beside(ctx, settings, &shape));
-    IKT_TRY(look_for_labels(ctx, settings, rows, &shape));
     if (!rows) {
         shape.data = (ikt_data_shape){.n = shape.graph.n, .type = IKT_TYPE_F32};
         memcpy(shape.name, shape.graph.name, sizeof shape.name);
     }
+    IKT_TRY(look_for_labels(ctx, settings, rows, &shape));
     *source = opened;
     opened = NULL;
     return ikt_give(out, shape);
@@ -147,44 +147,51 @@ void ikt_shape_destroy(ikt_shape *shape) {
 /* COLLECTIVE. Labels of the own rows, which are beside the graph or in a file of their own. */
 static ikt_status read_graph_labels(ikt_context *ctx, const ikt_graph_file *file, const char *name,
                                     const ikt_rows *rows, bool *present, ikt_companions *out) {
-    const bool is_default = ikt_labels_are_default(name);
     IKT_TRY(ikt_graph_file_labels(file, name, rows->first, rows->count, out->labels, present,
                                   &out->label_names));
-    if (!*present && !is_default)
-        IKT_TRY(ikt_label_file_read(ctx, name, rows->n, rows->first, rows->count, out->labels,
-                                    present, &out->label_names));
-    if (*present || is_default) return IKT_OK;
+    if (*present || ikt_labels_are_default(name)) return IKT_OK;
+    IKT_TRY(ikt_label_file_read(ctx, name, rows->n, rows->first, rows->count, out->labels, present,
+                                &out->label_names));
+    if (*present) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "%s has no labels '%s' (input.labels) beside it, and there is no file of that "
                     "name",
                     ikt_graph_file_name(file), name);
 }
 
+/* COLLECTIVE. What goes with a graph by rows of entries, of that name. */
+static ikt_status read_beside_graph(ikt_context *ctx, const ikt_input_settings *input,
+                                    const ikt_rows *rows, bool *present, ikt_companions *out) {
+    ikt_graph_file *file IKT_AT_END(ikt_graph_file_close) = NULL;
+    IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
+    IKT_TRY(read_graph_labels(ctx, file, input->labels, rows, present, out));
+    return ikt_graph_file_marked(file, &out->marked, &out->n_marked);
+}
+
+/* COLLECTIVE. What goes with rows, or with a matrix of all pairs. Labels that were named have to be
+ * there. */
+static ikt_status read_beside_rows(ikt_source *source, const char *name, const ikt_rows *rows,
+                                   bool *present, ikt_companions *out) {
+    IKT_TRY(ikt_source_read_labels(source, name, rows->first, rows->count, out->labels, present));
+    if (*present)
+        IKT_TRY(ikt_source_read_text(source, "label_names", &out->label_names));
+    else if (!ikt_labels_are_default(name))
+        return ikt_source_no_labels(source, name, "input.labels");
+    return ikt_source_read_marked(source, &out->marked, &out->n_marked);
+}
+
 ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input,
                                ikt_source *source, const ikt_rows *rows, ikt_companions *out) {
-    const char *name = input->labels;
     bool present = false;
-    ikt_graph_file *file IKT_AT_END(ikt_graph_file_close) = NULL;
     ikt_pairwise pairs IKT_AT_END(ikt_pairwise_close) = {.source = NULL};
     ikt_companions found IKT_AT_END(ikt_companions_free) = {.labels = NULL};
     *out = found;
     if (!source) IKT_TRY(ikt_pairwise_open(ctx, input->graph, &pairs));
-    if (pairs.source) source = pairs.source;
-    if (!source) IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
+    source = ikt_source_or(source, pairs.source);
     IKT_TRY(ikt_alloc_all(ctx, &found.labels, rows->count, sizeof *found.labels, "labels"));
-    if (source) {
-        IKT_TRY(
-            ikt_source_read_labels(source, name, rows->first, rows->count, found.labels, &present));
-        /* Labels that were named have to be there. */
-        if (!present && !ikt_labels_are_default(name))
-            return ikt_source_no_labels(source, name, "input.labels");
-        if (present) IKT_TRY(ikt_source_read_text(source, "label_names", &found.label_names));
-    } else {
-        IKT_TRY(read_graph_labels(ctx, file, name, rows, &present, &found));
-    }
+    IKT_TRY(source ? read_beside_rows(source, input->labels, rows, &present, &found)
+                   : read_beside_graph(ctx, input, rows, &present, &found));
     if (!present) ikt_free(&found.labels);
-    IKT_TRY(source ? ikt_source_read_marked(source, &found.marked, &found.n_marked)
-                   : ikt_graph_file_marked(file, &found.marked, &found.n_marked));
     return ikt_give(out, found);
 }
 

@@ -141,14 +141,21 @@ static ikt_step_id maker_of(unsigned value, const ikt_facts *facts) {
     return (ikt_step_id)s;
 }
 
+/* What facts add to that, and take away from it. */
+static const struct {
+    int16_t when[4];
+    unsigned with, without;
+} other[] = {
+    /* Pairs that a graph joins stand for lists, too. */
+    {{IKT_FACT_SPARSE_GRAPH}, 0, IKT_VALUE_NEIGHBOURS},
+    {{IKT_FACT_SPECTRUM}, IKT_VALUE_EIGENVECTORS, 0},
+    {{IKT_FACT_MODEL, IKT_FACT_BY_CODES, IKT_NOT(IKT_FACT_KERNEL_STANDS)}, IKT_VALUE_CODES, 0}};
+
 unsigned ikt_steps_wanted(const ikt_settings *settings, const ikt_facts *facts) {
     unsigned wanted = IKT_VALUE_MAP | wanted_by(ikt_layout_objective(&settings->layout));
-    /* Pairs that a graph joins stand for lists, too. */
-    if (facts->has[IKT_FACT_SPARSE_GRAPH]) wanted &= ~(unsigned)IKT_VALUE_NEIGHBOURS;
-    if (facts->has[IKT_FACT_SPECTRUM]) wanted |= IKT_VALUE_EIGENVECTORS;
-    if (facts->has[IKT_FACT_MODEL] && facts->has[IKT_FACT_BY_CODES] &&
-        !facts->has[IKT_FACT_KERNEL_STANDS])
-        wanted |= IKT_VALUE_CODES;
+    for (size_t o = 0; o < sizeof other / sizeof *other; o++)
+        if (ikt_facts_hold(facts, other[o].when))
+            wanted = (wanted | other[o].with) & ~other[o].without;
     return wanted;
 }
 

@@ -104,6 +104,11 @@ static const struct {
 
 /* --- sections of single methods --------------------------------------------------------------- */
 
+/* Whether a kind has the section for its own, or reads it, too. */
+static bool reads(const ikt_affinity *kind, const ikt_section *section) {
+    return kind->section == section || kind->also == section;
+}
+
 /* Names of the kinds that read a section of an affinity, "affinity.kind=gaussian or fisher"; false
  * where it is none of theirs. */
 static bool name_readers(const ikt_section *section, char *text, size_t size) {
@@ -111,7 +116,7 @@ static bool name_readers(const ikt_section *section, char *text, size_t size) {
     int count = 0;
     for (int k = 0; k < IKT_AFFINITIES; k++) {
         const ikt_affinity *kind = ikt_affinity_kind_of((ikt_affinity_name)k);
-        if (kind->section == section || kind->also == section) name[count++] = kind->name;
+        if (reads(kind, section)) name[count++] = kind->name;
     }
     const int used = snprintf(text, size, "affinity.kind=");
     ikt_names_join(name, count, " or ", text + used, size - (size_t)used);
@@ -122,7 +127,6 @@ static bool name_readers(const ikt_section *section, char *text, size_t size) {
  * method's. */
 static bool section_lacks(const ikt_settings *s, const ikt_facts *facts, const ikt_section *section,
                           char *text, size_t size) {
-    const ikt_affinity *affinity = ikt_affinity_of(&s->affinity);
     const bool is_weighing =
         facts->has[IKT_FACT_EDGE_DISTANCES] && s->affinity.graph.weights == IKT_WEIGHTS_GAUSSIAN;
     for (int k = 0; k < IKT_OBJECTIVES; k++) {
@@ -137,7 +141,7 @@ static bool section_lacks(const ikt_settings *s, const ikt_facts *facts, const i
     }
     if (!name_readers(section, text, size)) return false;
     ikt_join(text, size, "", ", and an objective that has P");
-    const bool is_read = affinity->section == section || affinity->also == section ||
+    const bool is_read = reads(ikt_affinity_of(&s->affinity), section) ||
                          (section == &ikt_gaussian_section && is_weighing);
     return !is_read || !facts->has[IKT_FACT_TAKES_P];
 }

@@ -14,14 +14,13 @@ static const double longest_share = 30;
 /* What codes are made of. */
 static ikt_codes_rows coded_rows(const ikt_workload *w) {
     const ikt_data_shape *data = &w->data;
-    const bool stays_sparse = data->is_sparse && w->settings.preprocess.pca == 0;
     ikt_codes_rows rows = {.d = w->columns,
                            .is_u8 = w->is_u8,
                            .is_manhattan = w->settings.preprocess.metric == IKT_METRIC_MANHATTAN};
     if (w->is_pairs) {
         rows.d = data->n;
         rows.is_pairs = true;
-    } else if (stays_sparse && w->scores == IKT_SCORES_CODES) {
+    } else if (data->is_sparse && w->scores == IKT_SCORES_CODES) {
         const double likely = fmin(longest_share * data->entries, (double)rows.d);
         rows.is_sparse = true;
         rows.entries = data->entries;
@@ -133,7 +132,7 @@ ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ik
     settings.output.measures = IKT_MEASURES_NONE;
     const ikt_data_shape shape = {.n = w->landmarks,
                                   .d = w->columns,
-                                  .type = w->is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32,
+                                  .type = ikt_held_type(w->is_u8),
                                   .is_sparse = w->rows.is_sparse,
                                   .entries = w->rows.entries,
                                   .longest = w->rows.longest,
@@ -141,17 +140,22 @@ ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ik
     return ikt_workload_make(ctx, &settings, &shape, w->ranks, w->threads, out);
 }
 
+/* The search that makes the lists. */
+static void note_search(const ikt_workload *w, ikt_affinity_settings *out) {
+    out->search = IKT_SEARCH_EXACT;
+    if (!w->is_near) return;
+    out->search = IKT_SEARCH_APPROXIMATE;
+    out->candidates = w->candidates;
+    if (w->scores != IKT_SCORES_NONE) out->refinements = w->rounds;
+    if (w->scores == IKT_SCORES_DISTANCES) out->passes = w->passes;
+}
+
 void ikt_workload_settings(const ikt_workload *w, ikt_settings *out) {
     *out = w->settings; /* its layout is resolved */
     out->input.rows = w->data.n;
     out->run.threads = w->threads;
     out->affinity.neighbours = w->k;
-    if (w->is_listed) {
-        out->affinity.search = w->is_near ? IKT_SEARCH_APPROXIMATE : IKT_SEARCH_EXACT;
-        if (w->is_near) out->affinity.candidates = w->candidates;
-        if (w->is_near && w->scores != IKT_SCORES_NONE) out->affinity.refinements = w->rounds;
-        if (w->is_near && w->scores == IKT_SCORES_DISTANCES) out->affinity.passes = w->passes;
-    }
+    if (w->is_listed) note_search(w, &out->affinity);
     if (w->scores != IKT_SCORES_CODES) return;
     out->isolation.psi = w->psi;
     out->isolation.pool = w->model.pool;

@@ -109,19 +109,13 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_rows *rows, const ikt_
     float *best = ikt_claim(&held, threads * to, sizeof *best);
     uint32_t *row = ikt_claim(&held, threads * to, sizeof *row);
     IKT_TRY(ikt_arrays_agree(&held));
-#pragma omp parallel num_threads(threads)
-    {
+#pragma omp parallel for schedule(dynamic, 256) reduction(exact : sum) num_threads(threads)
+    for (int64_t i = 0; i < rows->count; i++) {
         const int64_t space = omp_get_thread_num() * to;
-        ikt_exact_sum mine = {{0}, 0, 0};
-#pragma omp for schedule(dynamic, 256) nowait
-        for (int64_t i = 0; i < rows->count; i++) {
-            const int64_t k = find_nearest(pairs, i, to, best + space, row + space);
-            const double found = ikt_scale_of(best + space, k, from, to);
-            scale[i] = (float)found;
-            ikt_exact_sum_add(&mine, found);
-        }
-#pragma omp critical(ikt_joined_scales)
-        ikt_exact_sum_merge(&sum, &mine);
+        const int64_t k = find_nearest(pairs, i, to, best + space, row + space);
+        const double found = ikt_scale_of(best + space, k, from, to);
+        scale[i] = (float)found;
+        ikt_exact_sum_add(&sum, found);
     }
     ikt_arrays_free(&held);
     return ikt_scales_bound(ctx, rows, &sum, "all rows that the graph joins it to", scale);

@@ -361,7 +361,7 @@ static ikt_status size_model(ikt_context *ctx, const ikt_settings *settings, int
                              int64_t *centres) {
     const ikt_isolation_settings *isolation = &settings->isolation;
     const int64_t row_bytes =
-        rows->is_sparse || rows->is_pairs ? 0 : rows->d * (rows->is_u8 ? 1 : 4);
+        rows->is_sparse || rows->is_pairs ? 0 : rows->d * ikt_held_bytes(rows->is_u8);
     IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, out->n, rule, &out->psi));
     IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, out->n, out->psi, row_bytes, &out->pool));
     *centres = ikt_codes_distinct(out, rows);
@@ -397,6 +397,11 @@ static ikt_psi_rule rule_of(const ikt_settings *settings, const ikt_codes_rows *
     return share_few ? IKT_PSI_INDEXED : IKT_PSI_COARSE;
 }
 
+/* A pool of all rows that there are is none. */
+static int64_t pool_of(int64_t pool, int64_t drawn) {
+    return pool < drawn ? pool : 0;
+}
+
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                                int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out) {
     const ikt_isolation_settings *isolation = &settings->isolation;
@@ -415,7 +420,7 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
         out->candidates = ikt_isolation_candidates(
             isolation, centres, rows->d, ikt_bytes_suit(rows->is_u8, rows->is_manhattan, rows->d));
     if (!is_near) {
-        if (out->pool >= drawn) out->pool = 0;
+        out->pool = pool_of(out->pool, drawn);
         return IKT_OK;
     }
     if (centres > 0 && n <= FINE_ROWS * centres) {
@@ -424,8 +429,7 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
         out->near = fine_cells_of_a_row(settings, out, n, k, centres);
         return IKT_OK;
     }
-    out->pool = ikt_cells_pool(n, out->pool);
-    if (out->pool >= drawn) out->pool = 0;
+    out->pool = pool_of(ikt_cells_pool(n, out->pool), drawn);
     out->coarse = ikt_smaller(ikt_cells_choose(n, out->pool), drawn);
     return IKT_OK;
 }

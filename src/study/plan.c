@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/sort.h"
 #include "config/config.h"
+#include "pipeline/pipeline.h"
 #include "recipe/facts.h"
 #include "recipe/recipe.h"
 #include "settings/checks.h"
@@ -234,11 +235,21 @@ static ikt_status find_map(ikt_context *ctx, const ikt_study *study, const ikt_s
                           method->name, given);
 }
 
-/* What a run is made of, as long as the next runs are made of the same. */
+/* How many rows a file has once those with missing values are filled or left out. */
+typedef struct {
+    ikt_input_settings input; /* how it is read */
+    int missing;
+    int64_t n;
+} counted;
+
+/* What a run is made of, as long as the next runs are made of the same; and the rows of all files
+ * that were looked through, each once. */
 typedef struct {
     ikt_settings of; /* the settings whose files were looked at */
     ikt_shape shape;
     bool is_there;
+    counted *rows; /* [n_rows] */
+    int64_t n_rows;
 } looked;
 
 /* Whether settings name the same files, read in the same way. */
@@ -253,6 +264,31 @@ static bool is_of_same(const ikt_settings *a, const ikt_settings *b) {
 static void forget(looked *last) {
     ikt_shape_destroy(&last->shape);
     last->is_there = false;
+}
+
+static void forget_all(looked *last) {
+    forget(last);
+    ikt_free(&last->rows);
+}
+
+/* COLLECTIVE. How many rows are left where missing values are filled or left out. */
+static ikt_status count_rows(ikt_context *ctx, const ikt_settings *settings, looked *last,
+                             int64_t *n) {
+    const int missing = settings->preprocess.missing;
+    ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
+    for (int64_t r = 0; r < last->n_rows; r++)
+        if (last->rows[r].missing == missing &&
+            memcmp(&last->rows[r].input, &settings->input, sizeof settings->input) == 0) {
+            *n = last->rows[r].n;
+            return IKT_OK;
+        }
+    IKT_TRY(ikt_input_open(ctx, &settings->input, &source));
+    IKT_TRY(ikt_rows_look(ctx, settings, &source));
+    *n = ikt_source_rows(source);
+    IKT_TRY(ikt_agree(ctx,
+                      ikt_resize(ctx, &last->rows, last->n_rows + 1, sizeof *last->rows, "study")));
+    last->rows[last->n_rows++] = (counted){settings->input, missing, *n};
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Whether the run can be made: as it would be refused later, before any begins. */
@@ -275,7 +311,12 @@ static ikt_status check_run(ikt_context *ctx, const ikt_study_plan *plan, const 
     IKT_ARRAYS(held, ctx, "recipe");
     ikt_recipe *recipe = ikt_claim(&held, 1, sizeof *recipe);
     IKT_TRY(ikt_arrays_agree(&held));
-    return ikt_recipe_make(ctx, &settings, &shape, ikt_size(ctx), ikt_threads(ctx), recipe);
+    IKT_TRY(ikt_recipe_make(ctx, &settings, &shape, ikt_size(ctx), ikt_threads(ctx), recipe));
+    if (settings.preprocess.missing == IKT_MISSING_REFUSE) return IKT_OK;
+    int64_t n;
+    IKT_TRY(count_rows(ctx, &settings, last, &n));
+    if (landmarks > 0) n = landmarks;
+    return ikt_recipe_fit(ctx, recipe, n, recipe->work.data.type, &recipe->settings);
 }
 
 /* COLLECTIVE. Refuses a method of which no run can be made. Single values that do not suit a data
@@ -309,7 +350,7 @@ static ikt_status check_method(ikt_context *ctx, const ikt_study_plan *plan, int
 
 /* COLLECTIVE. The same of all methods, before the first run begins. */
 static ikt_status check_runs(ikt_context *ctx, const ikt_study_plan *plan) {
-    looked last IKT_AT_END(forget) = {.is_there = false};
+    looked last IKT_AT_END(forget_all) = {.is_there = false};
     for (int64_t m = 0; m < plan->study->n_methods; m++)
         IKT_TRY(check_method(ctx, plan, m, &last));
     return IKT_OK;

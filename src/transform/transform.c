@@ -190,8 +190,8 @@ static ikt_status look_past_missing(ikt_context *ctx, const ikt_loaded_model *mo
     const ikt_missing how = (ikt_missing)model->settings.preprocess.missing;
     ikt_source *without = NULL;
     if (how == IKT_MISSING_DROP || (how != IKT_MISSING_REFUSE && !model->fill)) return IKT_OK;
-    ikt_status st =
-        ikt_missing_open(ctx, given ? given : *source, given == NULL, how, model->fill, &without);
+    ikt_status st = ikt_missing_open(ctx, ikt_source_or(given, *source), given == NULL, how,
+                                     model->fill, &without);
     if (without) *source = without;
     return st;
 }
@@ -219,7 +219,7 @@ static ikt_status open_and_transform(ikt_context *ctx, const ikt_transform_reque
         IKT_TRY(ikt_input_open_like(ctx, &done->loaded.settings.input, request->input,
                                     done->dataset, &opened));
     IKT_TRY(look_past_missing(ctx, &done->loaded, request->given, &opened));
-    ikt_source *source = opened ? opened : request->given;
+    ikt_source *source = ikt_source_or(opened, request->given);
     IKT_TRY(ikt_loaded_model_dataset(ctx, &done->loaded, source, &data));
     strncat(done->input_name, ikt_source_name(source), sizeof done->input_name - 1);
     done->d = ikt_source_columns(source);

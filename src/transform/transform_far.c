@@ -80,7 +80,7 @@ static ikt_status read_references(const ikt_loaded_model *loaded, references *r,
     int64_t there;
     const ikt_model_part part = part_of(s, &there);
     const bool is_u8 = part == IKT_MODEL_CENTRES && s->is_u8;
-    const size_t bytes = (size_t)r->d * (is_u8 ? 1 : sizeof(float));
+    const size_t bytes = (size_t)(r->d * ikt_held_bytes(is_u8));
     const ikt_rows share = ikt_rows_make(r->m, ikt_size(ctx), ikt_rank(ctx));
     const int64_t most = ikt_rows_count(&share, 0), step = r->m == there ? most : 1;
     char *all IKT_AT_END(ikt_free) = NULL;

@@ -235,8 +235,29 @@ the_rows_that_are_left_are_refused_alike() {
         [ "$(tail -1 err.txt)" = "$first" ] || fail "$words says '$(tail -1 err.txt)', not '$first'"
         grep -q 'none of the 30 rows .*run.preset=trimap-paper sets trimap.neighbours=50' err.txt || fail "$words: $(cat err.txt)"
     done
+    printf '%s\n' 'title: one' 'about: one' 'methods:' '  - {name: one, settings: {preprocess.missing: drop, run.preset: trimap-paper}}' \
+        'seeds: [1]' 'measures: [10-NN accuracy]' 'data:' '  - {name: one, file: left.npy}' >left.yaml
+    "$IKT_PROGRAM" study left.yaml --list --output left --quiet >out.txt 2>err.txt && fail "study: 50 neighbours among 30 rows"
+    grep -qF "${first#iktsne: error: }" err.txt || fail "study says '$(tail -1 err.txt)', not '$first'"
     "$IKT_PROGRAM" plan left.npy preprocess.missing=drop affinity.kind=gaussian >out.txt 2>err.txt || fail "plan: $(cat err.txt)"
     grep -q 'auto takes 9.67, a third of the 29 other rows' err.txt || fail "plan: $(cat err.txt)"
+}
+
+# A start has as many positions as there are rows left: not as many as the file has.
+a_start_is_of_the_rows_that_are_left() {
+    local verb rows
+    for rows in 30 100; do
+        "$python" -c "print('x,y'); [print('%d,%d' % (i % 7, i % 5)) for i in range($rows)]" >start$rows.csv
+    done
+    for verb in plan 'embed output.file=no.h5 --dry-run' 'embed output.file=begun.h5 output.measures=none layout.iterations=10'; do
+        # shellcheck disable=SC2086
+        "$IKT_PROGRAM" $verb input.file=left.npy preprocess.missing=drop layout.init_file=start100.csv --quiet >out.txt 2>err.txt &&
+            fail "$verb: 100 positions for 30 rows"
+        grep -q 'start100.csv holds 100 positions, the data has 30 rows' err.txt || fail "$verb: $(cat err.txt)"
+        # shellcheck disable=SC2086
+        "$IKT_PROGRAM" $verb input.file=left.npy preprocess.missing=drop layout.init_file=start30.csv --quiet >out.txt 2>err.txt ||
+            fail "$verb, 30 positions: $(cat err.txt)"
+    done
 }
 
 # Steps that fall towards the last iteration fall anew when there are more of them.
@@ -263,5 +284,6 @@ try new_rows_far_away_are_told "new rows far from the fit are marked and told"
 try lone_rows_are_told "rows far from all others are told, and are no exceptions where they are many"
 try extended_runs_of_falling_steps_are_told "that an extended run is not one longer run is told where steps fall"
 try a_perplexity_suits_the_rows_that_are_left "a perplexity that is not given suits the rows that are left"
-try the_rows_that_are_left_are_refused_alike "what the rows that are left do not allow is said alike by plan, dry run and run"
+try the_rows_that_are_left_are_refused_alike "what the rows that are left do not allow is said alike by plan, dry run, run and study"
+try a_start_is_of_the_rows_that_are_left "a start is compared with the rows that are left"
 exit $failed

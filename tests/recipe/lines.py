@@ -5,7 +5,7 @@
 
 Lines are drawn from the tables of settings that the program prints: an objective, an affinity, a support,
 a metric, a start, inputs and outputs, and some further settings at the edges of their ranges, on small
-data of seven kinds. Draw number I of a seed is the same whatever is drawn before it. For every line:
+data of eight kinds. Draw number I of a seed is the same whatever is drawn before it. For every line:
 no process may end by a signal; `plan`, `embed --dry-run` and `embed` accept it, or refuse it with the same
 sentence; a run that was accepted ends with finite positions and with its outputs written.
 """
@@ -25,7 +25,7 @@ METHODS = ["layout.objective", "affinity.kind", "affinity.support", "preprocess.
 # What only the values of the data tell, in the course of a run: none of it is about settings alone.
 OF_VALUES = re.compile(r"^at iteration|accuracy of the grid|the similarity is no finite number|"
                        r"positions stopped being finite|connected component|suggest no number of clusters|"
-                       r"is no finite number|has no similarity|eigenvalues are positive|is equal to|there is one of label|"
+                       r"is no finite number|value is NaN|has no similarity|eigenvalues are positive|is equal to|there is one of label|"
                        r"classes need two rows each|rows have a label that may be used")
 LEFT_OUT = re.compile(r"^(input\.|output\.(file|overwrite)|run\.(checkpoint$|log|threads|preset)|"
                       r"preprocess\.matrix)")
@@ -43,7 +43,7 @@ def write_npy(path, rows):
 
 
 def make_data(program):
-    """The seven kinds of input, as lists of words of a command line."""
+    """The kinds of input, as lists of words of a command line."""
     def run(*words):
         done = subprocess.run([program, *words, "--quiet"], capture_output=True, text=True)
         if done.returncode:
@@ -60,12 +60,16 @@ def make_data(program):
             f.write(" ".join(["%d" % (i % 2)] + ["%d:%d" % (c, source.randint(1, 4)) for c in columns]) + "\n")
     run("convert", "words.libsvm", "sparse.h5")
     points = [[source.gauss(4 * (i % 3), 1) for _ in range(3)] for i in range(ROWS)]
+    gaps = [[source.gauss(4 * (i % 3), 1) for _ in range(4)] for i in range(ROWS)]
+    for i in range(0, ROWS, 12):
+        gaps[i][source.randrange(4)] = math.nan
+    write_npy("gaps.npy", gaps)
     write_npy("distances.npy", [[math.dist(a, b) for b in points] for a in points])
     write_npy("similarities.npy", [[sum(x * y for x, y in zip(a, b)) for b in points] for a in points])
     run("embed", "dense.h5", "map.h5", "output.picture=none")
     run("embed", "other.h5", "short.h5", "output.picture=none")
     run("embed", "dense.h5", "kept.h5", "output.picture=none", "output.graph=graph.h5")
-    return {"dense": ["dense.h5"], "unlabelled": ["unlabelled.h5"], "bytes": ["bytes.h5"],
+    return {"dense": ["dense.h5"], "gaps": ["gaps.npy"], "unlabelled": ["unlabelled.h5"], "bytes": ["bytes.h5"],
             "sparse": ["sparse.h5"], "distances": ["distances.npy", "preprocess.metric=precomputed"],
             "similarities": ["input.similarities=similarities.npy"],
             "graph": ["input.graph=graph.h5"],
@@ -128,6 +132,8 @@ def draw_line(seed, number, inputs, tables):
                                 ("output.model", ["model.h5"], 0.12), ("output.graph", ["kept-graph.h5"], 0.12),
                                 ("output.picture", ["none", "map.png"], 0.2),
                                 ("preprocess.matrix", ["distances", "similarities"], 0.05),
+                                ("preprocess.missing", ["drop", "drop", "mean", "median"],
+                                 0.9 if kind == "gaps" else 0.03),
                                 ("run.checkpoint", ["none"], 0.1)]:
         if source.random() < chance:
             settings[key] = source.choice(values)

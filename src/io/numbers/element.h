@@ -18,6 +18,16 @@
 size_t ikt_type_size(ikt_type type);
 const char *ikt_type_name(ikt_type type);
 
+/* The type that kernels hold rows in: bytes that are exactly such, or else floats; and its bytes.
+ */
+static inline ikt_type ikt_held_type(bool is_u8) {
+    return is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32;
+}
+
+static inline int64_t ikt_held_bytes(bool is_u8) {
+    return is_u8 ? 1 : 4;
+}
+
 /* How a number is stored. */
 typedef struct {
     char kind; /* 'u' unsigned, 'i' signed, 'f' floating, 'B' a brain float, of 2 bytes, 'b' truth

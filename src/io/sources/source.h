@@ -19,6 +19,11 @@
 
 typedef struct ikt_source ikt_source;
 
+/* The first of two sources that is there; NULL: neither is. */
+static inline ikt_source *ikt_source_or(ikt_source *first, ikt_source *other) {
+    return first ? first : other;
+}
+
 /* LOCAL. Whether a file is HDF5 (a regular file, not a pipe), also behind a block of another
  * program's (MATLAB has one). */
 bool ikt_source_is_hdf5(const char *path);
