@@ -99,8 +99,9 @@ enum { IKT_NEIGHBOURHOODS_ROWS_MOST = 524288 };
  * rows tell.
  *   data        dense rows, 64 at least; fewer than 2^32
  *   cell_rows   receives 4 where neighbourhoods are small, 2 where they are smaller and, of up to
- *               IKT_SMALL_ROWS_MOST rows, what comes next is about equally far; otherwise 0: the
- *               usual size will do. The same on any number of ranks
+ *               IKT_SMALL_ROWS_MOST rows, what comes next is about equally far; 0, the usual size,
+ *               otherwise and where all near rows are about equally far. The same on any number of
+ *               ranks
  *   growth      receives the local dimension beyond the 8 nearest rows over that among them
  * Errors: IKT_ERR_RESOURCE; those of reading. Cost: 256 n d multiply-adds over the ranks, one pass
  * over the rows. */

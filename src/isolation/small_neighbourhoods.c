@@ -9,7 +9,10 @@
  * no use for smaller cells, or of 1.24 to 6, and gain up to .33 of 10-NN accuracy by them
  * (docs/affinities.md). Cells of two rows know nothing beyond a group of six, so that they are for
  * rows beyond whose groups distances say little: vowels of one speaker lie in groups of six, too,
- * and those of other speakers at distances that tell them apart.
+ * and those of other speakers at distances that tell them apart. And where even the 2nd and the 8th
+ * nearest row are about equally far, as among embeddings of texts, there are no groups: the ratio
+ * of two large dimensions says nothing, and smaller cells keep fewer neighbours.
+ *
  * Advantage: no labels, no trial run, no parameter that depends on units. Disadvantage: a pass over
  * the rows; neighbourhoods of more than some eight rows are not seen.
  */
@@ -37,8 +40,8 @@ enum {
 
 static const double growth_of_small = 1.2, growth_of_tiny = 1.8;
 
-/* d_8 over d_32 in squares, from which on what comes next is about equally far: d_32 within a
- * quarter of d_8, a dimension of six. */
+/* d_8 over d_32, or d_2 over d_8, in squares, from which on these rows are about equally far: the
+ * farther one within a quarter of the nearer one, a dimension of six. */
 static const double equally_far = .64;
 
 typedef struct {
@@ -203,6 +206,9 @@ ikt_status ikt_small_neighbourhoods_find(ikt_context *ctx, ikt_dataset *data, in
     /* Where most rows have copies, or many rows are equally far, there is no dimension. */
     if (inner > 0 && inner < 1 && outer < 1) *growth = log(inner) / log(outer);
     const bool is_far = outer >= equally_far || s.n > IKT_SMALL_ROWS_MOST;
-    *cell_rows = *growth >= growth_of_tiny && is_far ? 2 : *growth >= growth_of_small ? 4 : 0;
+    const bool are_near = inner < equally_far;
+    *cell_rows = !are_near || *growth < growth_of_small ? 0
+                 : *growth >= growth_of_tiny && is_far  ? 2
+                                                        : 4;
     return IKT_OK;
 }

@@ -36,7 +36,8 @@ static const ikt_key layout_keys[] = {
         "of the preset (500 more after tsne_iterations), 400 for trimap, 500 for umap and 1000 for "
         "largevis (twice as many from 500,000 rows on), and 0 for pca, eigenmap, kpca and kda"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
-        "The factor on the attraction in the first phase, in which clusters form"),
+        "The factor on the attraction in the first phase, in which clusters form; auto is that of "
+        "the preset, and 1.5 below 150 rows, which 12 would hold in one place"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The length of the first phase; with stop: auto the most that it may have. auto is that of "
         "the preset, below 150 rows in proportion to these"),
@@ -188,10 +189,11 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
 static const double rows_of_beginning = 20000;
 enum { OWN_ITERATIONS = 500 };
 
-/* Rows below which the first phase is shorter. The fewer rows there are, the more of all pairs are
- * neighbours, and few rows that are drawn to nearly all others lie in one place until it ends: a
- * run of 60 rows and 250 iterations had nothing to show. */
-static const double rows_of_first_phase = 150;
+/* Rows below which the first phase is shorter and its factor smaller. The fewer rows there are, the
+ * more of all pairs are neighbours, and the less the eigenvalues of P differ from those of even
+ * pairs, which repulsion has: 12 draws the rows of such a map into one place, from where they get
+ * into a worse minimum, and a larger factor than 1.5 lets few directions unfold. */
+static const double rows_of_first_phase = 150, exaggeration_of_few = 1.5;
 
 /* Whether the objective begins with t-SNE; a file of positions takes the place of that. */
 static bool has_beginning(const ikt_layout_settings *s, double n) {
@@ -235,7 +237,10 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
                         s->iterations);
     if (s->tsne_iterations == IKT_AUTO_INT && kind->begins_with_tsne)
         s->tsne_iterations = begins ? tsne_share(s, preset) : 0;
-    if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;
+    if (s->exaggeration <= IKT_AUTO_REAL)
+        s->exaggeration = n < rows_of_first_phase && s->preset == IKT_PRESET_DEFAULT
+                              ? exaggeration_of_few
+                              : preset->exaggeration;
     if (s->momentum <= IKT_AUTO_REAL)
         s->momentum = kind->momentum > 0 ? kind->momentum : preset->momentum;
 

@@ -267,7 +267,7 @@ static void steps_by_the_rule_of_the_learning_rate(void **state) {
 
 static void steps_in_one_and_three_dimensions(void **state) {
     for (int q = 1; q <= 3; q += 2) {
-        const plain_settings s = {40, q, 12, 20, 45, 0.8, 0.8, 9, 250, 0, 0, 0};
+        const plain_settings s = {40, q, 1.5, 20, 45, 0.8, 0.8, 9, 250, 0, 0, 0};
         const option options[] = {{"layout.init", "random"},
                                   {"layout.dimensions", q == 1 ? "1" : "3"},
                                   {"layout.learning_rate", "20"},
@@ -283,7 +283,7 @@ static void steps_with_other_degrees_of_freedom(void **state) {
     for (int d = 0; d < 3; d++) {
         const plain_settings s = {.n = 60,
                                   .q = 2,
-                                  .exaggeration = 12,
+                                  .exaggeration = 1.5,
                                   .rate = 20,
                                   .final_rate = 45,
                                   .momentum = 0.8,
@@ -305,7 +305,7 @@ static void steps_with_late_exaggeration(void **state) {
     for (int later = 0; later < 2; later++) {
         const plain_settings s = {.n = 60,
                                   .q = 2,
-                                  .exaggeration = 12,
+                                  .exaggeration = 1.5,
                                   .rate = 20,
                                   .final_rate = 45,
                                   .momentum = 0.8,
@@ -336,11 +336,11 @@ static void steps_with_late_exaggeration(void **state) {
     }
 }
 
-/* Lengths of the phases that no option here names: at 30 rows the first has a fifth of its own. */
+/* Lengths of the phases that no option here names: at 30 rows the first is shorter and weaker. */
 static void schedules_have_their_lengths(void **state) {
     static const char *const wanted[2][8] = {
-        {"\n  iterations: 750\n", "\n  exaggeration: 12\n", "\n  exaggeration_iterations: 50\n",
-         "\n  learning_rate: 2.5\n", "\n  momentum: 0.8\n", "\n  final_momentum: 0.8\n",
+        {"\n  iterations: 750\n", "\n  exaggeration: 1.5\n", "\n  exaggeration_iterations: 50\n",
+         "\n  learning_rate: 20\n", "\n  momentum: 0.8\n", "\n  final_momentum: 0.8\n",
          "\n  momentum_switch: 250\n", "\n  init: pca\n"},
         {"\n  iterations: 1000\n", "\n  exaggeration: 4\n", "\n  exaggeration_iterations: 20\n",
          "\n  learning_rate: 2000\n", "\n  momentum: 0.5\n", "\n  final_momentum: 0.8\n",

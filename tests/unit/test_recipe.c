@@ -116,25 +116,32 @@ static void runs_have_the_steps_that_they_need(void **state) {
     }
 }
 
-/* 250 iterations, fewer below 150 rows; what is given stays. */
+/* 250 iterations with a factor of 12, fewer with 1.5 below 150 rows; what is given stays. */
 static void the_first_phase_is_shorter_for_few_rows(void **state) {
     static const struct {
         int64_t n;
         const char *settings;
         int64_t wanted;
-    } runs[] = {{400, "", 250},
-                {150, "", 250},
-                {60, "", 100},
-                {31, "", 52},
-                {60, "layout.stop=auto", 400},
-                {60, "layout.preset=matlab", 40},
-                {60, "layout.exaggeration_iterations=250", 250}};
+        double factor;
+    } runs[] = {{400, "", 250, 12},
+                {150, "", 250, 12},
+                {149, "", 249, 1.5},
+                {60, "", 100, 1.5},
+                {31, "", 52, 1.5},
+                {60, "layout.stop=auto", 400, 1.5},
+                {60, "layout.exaggeration=12", 100, 12},
+                {60, "layout.preset=matlab", 40, 4},
+                {60, "layout.exaggeration_iterations=250", 250, 1.5}};
     for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
         ikt_shape shape = labelled;
         ikt_recipe recipe;
         shape.data.n = runs[r].n;
         assert_int_equal(make(*state, &shape, runs[r].settings, &recipe), IKT_OK);
-        assert_int_equal(recipe.work.settings.layout.exaggeration_iterations, runs[r].wanted);
+        const ikt_layout_settings *layout = &recipe.work.settings.layout;
+        assert_int_equal(layout->exaggeration_iterations, runs[r].wanted);
+        assert_true(layout->exaggeration == runs[r].factor);
+        if (layout->preset == IKT_PRESET_DEFAULT)
+            assert_true(layout->learning_rate == (double)runs[r].n / runs[r].factor);
     }
 }
 
