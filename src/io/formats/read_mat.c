@@ -365,7 +365,6 @@ static bool try_file(void *about, char *reason, size_t size) {
     return true;
 }
 
-/* name: as above. */
 static ikt_status check_survival(ikt_context *ctx, const char *path, const char *name) {
     const int64_t bytes_a_second = (int64_t)2 << 20; /* a slow machine does more */
     char how[128];
@@ -460,9 +459,8 @@ static ikt_status mat_list(ikt_context *ctx, const char *path, ikt_array_visitor
     IKT_TRY(check_survival(ctx, path, NULL));
     IKT_TRY(list_file(ctx, path, list));
     for (int64_t k = 0; k < list->count; k++) {
-        ikt_array *array = &list->array[k];
-        array->usable = array->usable && !list->is_single[k]; /* no labels are a single value */
-        visit(self, array);
+        list->array[k].usable &= !list->is_single[k]; /* no labels are a single value */
+        visit(self, &list->array[k]);
     }
     return IKT_OK;
 }
