@@ -5,6 +5,8 @@ import datetime
 
 import numpy as np
 
+from . import _table
+
 FLOATS = (np.float64, np.float32, np.uint8)  # what the library reads; others become the first
 _EXACT = 2**53  # a float64 holds all whole numbers up to here
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -19,7 +21,8 @@ def is_sparse(X):
 
 def rows(X, name="X", allow_missing=False):
     """X as uint8, float32 or float64 in C order and in the bytes of this machine, or as CSR rows of
-    these types: whatever an argument of rows or positions may be, a list, a data frame, any array.
+    these types: whatever an argument of rows or positions may be, a list, a data frame, any array, a
+    column of vectors.
 
     Masked values and those that pandas calls missing become NaN; NaN is refused unless missing
     values are allowed, and so are infinity, complex numbers, dates, texts, and whole numbers that a
@@ -27,8 +30,10 @@ def rows(X, name="X", allow_missing=False):
     """
     if hasattr(X, "obsm"):
         raise TypeError(f"{name} is an AnnData: embed it by iktsne.tl.tsne(adata), or give adata.X")
-    if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:
-        X = X.sparse.to_coo() if hasattr(X, "sparse") else _frame(X, name)  # all columns are sparse
+    if hasattr(X, "sparse") and hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:
+        X = X.sparse.to_coo()  # all columns are sparse
+    elif _table.names(X) is not None:
+        X = _frame(X, name)
     if is_sparse(X):
         X = X.tocsr()
         try:
@@ -47,21 +52,54 @@ def rows(X, name="X", allow_missing=False):
 
 
 def _frame(X, name):
-    """A data frame of pandas as an array; where its columns differ, each for itself, since numpy
-    would round whole numbers that stand beside fractions."""
-    kinds = set(X.dtypes)
-    if len(kinds) == 1 and isinstance(next(iter(kinds)), np.dtype):
+    """A table as an array; where its columns differ, each for itself, since numpy would round whole
+    numbers that stand beside fractions."""
+    kinds = set(X.dtypes) if hasattr(X, "iloc") else ()
+    if len(kinds) == 1 and isinstance(next(iter(kinds)), np.dtype) and next(iter(kinds)).kind != "O":
         return np.asarray(X)
-    columns = [_numbers(X.iloc[:, c].to_numpy(), f"column {label!r} of {name}")
-               for c, label in enumerate(X.columns)]
-    return np.column_stack(columns) if columns else np.empty(X.shape)
+    labels = _table.names(X)
+    columns = [X.iloc[:, c].to_numpy() if hasattr(X, "iloc") else _table.as_array(X[label])
+               for c, label in enumerate(labels)]
+    for label, values in zip(labels, columns):
+        if values.ndim == 2 or _table.has_vectors(values):
+            raise ValueError(f"{name} has vectors in its column {label!r}: name the columns that are to be "
+                             f"embedded, fit(X, column={label!r})")
+    return _beside(columns, [f"column {label!r} of {name}" for label in labels], X.shape)
+
+
+def _beside(columns, places, shape):
+    """Columns of numbers, and matrices, beside each other in one type that holds them all."""
+    parts = [_numbers(values, place) for values, place in zip(columns, places)]
+    return np.column_stack(parts) if parts else np.empty(shape)
+
+
+def chosen_columns(X, column, name="X"):
+    """The columns of a table that `column` names, a name or a list of them, as a matrix: numbers as a
+    column each, vectors as many."""
+    labels = list(column) if isinstance(column, (list, tuple)) else [column]
+    if not labels:
+        raise ValueError("column names no column")
+    places = [f"column {label!r} of {name}" for label in labels]
+    columns = [np.ma.asanyarray(_table.as_array(_table.column(X, label, name))) for label in labels]
+    columns = [_vectors(values, place) for values, place in zip(columns, places)]
+    return _beside(columns, places, (0, 0))
+
+
+def _vectors(values, place):
+    """A column as it is, or its vectors as a matrix."""
+    if values.dtype.kind in "OUT" and values.ndim == 1 and len(values) and isinstance(values[0], str) and (
+            values[0].lstrip()[:1] == "["):
+        raise ValueError(f"{place} has vectors as texts: [json.loads(text) for text in ...] makes numbers of them")
+    return _table.matrix(np.asarray(values), place) if _table.has_vectors(values) else values
 
 
 def _numbers(values, name, sparse=None):
     """Numbers of any type as one of FLOATS, with NaN in place of what is masked or missing; those of
     sparse rows where these are given."""
     mask = np.ma.getmask(values)
-    array = np.asarray(values)
+    array = np.asarray(_table.as_array(values))
+    if _table.has_vectors(array):
+        array, mask = _table.matrix(array, name), np.ma.nomask
     if array.dtype.kind == "O":
         array = _objects(array, name)
     kind, size = array.dtype.kind, array.dtype.itemsize
@@ -207,6 +245,7 @@ def plain(known):
 def codes(labels):
     """Labels of any type as int64, and a name for each class; None where they are their own names.
     Rows without one (masked, None, NaN) are class -1, as in the program."""
+    labels = _table.as_array(labels)
     if hasattr(labels, "cat"):  # a categorical column of pandas
         labels = labels.cat
     if hasattr(labels, "categories") and hasattr(labels, "codes"):  # or a pandas.Categorical

@@ -5,7 +5,8 @@ import inspect
 
 import numpy as np
 
-from ._data import rows
+from . import _table
+from ._data import chosen_columns, rows
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -50,19 +51,22 @@ except ImportError:
 
 
 def names_of_columns(X):
-    """Names of the columns of a data frame, where all are texts; else None."""
-    columns = getattr(X, "columns", None)
-    if columns is None or len(columns) == 0 or not all(isinstance(name, str) for name in columns):
+    """Names of the columns of a data frame or a table, where all are texts; else None."""
+    columns = _table.names(X)
+    if not columns or not all(isinstance(name, str) for name in columns):
         return None
     return np.asarray(columns, dtype=object)
 
 
-def check_rows(estimator, X, reset, least=1, allow_missing=False):
-    """X as `rows` makes it, a matrix of at least so many rows, with the columns of the fit."""
+def check_rows(estimator, X, reset, least=1, allow_missing=False, column=None):
+    """X, or these columns of it, as `rows` makes it: a matrix of at least so many rows, with the
+    columns of the fit."""
+    if column is not None:
+        X = chosen_columns(X, column)
     made = rows(X, allow_missing=allow_missing)
     names = names_of_columns(X)
     if HAS_SKLEARN:
-        named = made if names is None else X  # what knows the names of its columns
+        named = made if names is None or _table.library(X) == "pyarrow" else X  # what knows its names
         options = {"accept_sparse": "csr", "dtype": None, "reset": reset, "ensure_min_samples": least}
         try:
             from sklearn.utils.validation import validate_data

@@ -7,7 +7,7 @@ import tempfile
 
 import numpy as np
 
-from . import _core
+from . import _core, _table
 from ._context import KEYS, agreement, as_text, chosen, context, whole, with_hints
 from ._data import alike, codes, given, is_sparse, rows
 from ._estimator import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
@@ -17,7 +17,7 @@ from ._progress import Bar, log, raise_kept
 
 # What a fit leaves; the next one begins without it, and may end before there is a map.
 _FITTED = ("embedding_", "kl_divergence_", "n_iter_", "stopped_", "hash_", "n_zero_similarity_",
-           "configuration_", "model_", "_rows", "_n_features_out")
+           "configuration_", "model_", "column_", "_rows", "_n_features_out")
 
 
 class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -203,24 +203,31 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # --- fitting ----------------------------------------------------------------------------------
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, column=None):
         """Embeds the rows of X.
 
-        X: array of shape (n, columns), or a sparse matrix of scipy; float32, float64 and uint8 are
-            used as they are, without a copy. With metric="precomputed": distances, n x n.
-        y: labels, for settings that need them (pictures, objectives with labels); else not used. What
+        X: array of shape (n, columns), a sparse matrix of scipy, or a table or column of pandas,
+            pyarrow or polars; float32, float64 and uint8 are used as they are, without a copy. With
+            metric="precomputed": distances, n x n.
+        column: of a table, the name of the column that is embedded, of vectors or of numbers, or a
+            list of such names; None: all columns, which have to be of numbers. transform takes the
+            same ones.
+        y: labels, or the name of the column of X that holds them, for settings that need them (pictures, objectives with labels); else not used. What
             cannot be classes, such as values of which some are missing and some negative, is no labels.
         """
-        self.fit_transform(X, y)
+        self.fit_transform(X, y, column=column)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None, *, column=None):
         """Embeds the rows of X, as fit does, and returns their positions."""
         made = context(self.comm, self.n_jobs, self.verbose)
         for name in _FITTED:
             self.__dict__.pop(name, None)
         with agreement(self.comm):
-            X, used, data, report = self._prepare(X)
+            if isinstance(y, str):
+                y = _table.column(X, y)
+            X, used, data, report = self._prepare(X, column)
+            self.column_ = column
         labels, why = self._labels(y, X.shape[0])
         if labels is not None:
             data["labels"] = labels
@@ -251,11 +258,11 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Whether missing values have something to stand for them."""
         return chosen(self.settings).get("preprocess.missing", "refuse") != "refuse"
 
-    def _prepare(self, X):
+    def _prepare(self, X, column):
         """The rows of this rank, checked; all settings, what _core.embed is handed, and whom it is to
         report to."""
         least = 2 if self.comm is None else 0  # a rank may have none
-        X = check_rows(self, X, True, least, self._allows_nan())
+        X = check_rows(self, X, True, least, self._allows_nan(), column)
         if self.metric == "precomputed" and X.shape[0] != X.shape[1] and self.comm is None:
             raise ValueError(f"metric='precomputed' needs a square matrix, and X is {X.shape[0]} x "
                              f"{X.shape[1]}")
@@ -342,7 +349,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         with agreement(self.comm):
             least = 1 if self.comm is None else 0
-            X = check_rows(self, X, False, least, self._allows_nan())
+            column = None if _table.names(X) is None else self.column_
+            X = check_rows(self, X, False, least, self._allows_nan(), column)
         return context(self.comm, self.n_jobs, self.verbose), X
 
     def _place(self, made, X):

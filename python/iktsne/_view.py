@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from . import _core
+from . import _core, _table
 from ._context import context, whole, with_hints
 from ._data import codes, is_missing, plain, positions, text_of
 from ._estimator import check_is_fitted
@@ -127,12 +127,14 @@ def _columns_of(given, n, palettes, is_hover, color_as="auto"):
     """The columns of labels, of a dict or of a data frame; none of nothing."""
     if given is None:
         return []
-    if hasattr(given, "columns"):  # a data frame
-        named = [(str(name), given[name]) for name in given.columns]
+    columns = _table.names(given)
+    if columns is not None:
+        named = [(str(name), given[name]) for name in columns]
     elif isinstance(given, dict):
         named = [(str(name), values) for name, values in given.items()]
     else:
         named = [(str(getattr(given, "name", None) or ("texts" if is_hover else "labels")), given)]
+    named = [(name, _table.as_array(values)) for name, values in named]
     kinds = color_as if isinstance(color_as, dict) else {name: color_as for name, _ in named}
     for name, kind in kinds.items():
         if not isinstance(kind, str) or kind not in _COLOR_AS:

@@ -18,12 +18,29 @@ enum { CLASSES_GUESSED = 64 };
 
 #define DOUBLE_WHOLE 9007199254740992.0 /* the first whole number whose neighbour is no double */
 
-void ikt_embedding_name_split(const char *name, const char *own, char *file, const char **dataset) {
-    const char *colon = strrchr(name, ':');
-    *dataset = colon ? colon + 1 : name;
-    snprintf(file, IKT_STRING_MAX, "%.*s", colon ? (int)(colon - name) : IKT_STRING_MAX - 1,
-             colon ? name : own);
-    if (**dataset == '/') ++*dataset;
+/* COLLECTIVE. FILE and WHAT of "FILE" or "FILE:WHAT", as rank 0 sees it. */
+static void split_name(ikt_context *ctx, const char *name, char file[IKT_STRING_MAX],
+                       char what[IKT_STRING_MAX]) {
+    struct {
+        char file[IKT_STRING_MAX], what[IKT_STRING_MAX];
+    } parts = {"", ""};
+    if (ikt_rank(ctx) == 0) {
+        const size_t length = ikt_file_name_length(name);
+        snprintf(parts.file, IKT_STRING_MAX, "%.*s", (int)length, name);
+        snprintf(parts.what, IKT_STRING_MAX, "%s", name[length] ? name + length + 1 : "");
+    }
+    ikt_broadcast(ctx, &parts, sizeof parts, 0);
+    memcpy(file, parts.file, IKT_STRING_MAX);
+    memcpy(what, parts.what, IKT_STRING_MAX);
+}
+
+void ikt_embedding_name_split(ikt_context *ctx, const char *name, const char *own,
+                              char file[IKT_STRING_MAX], char dataset[IKT_STRING_MAX]) {
+    char what[IKT_STRING_MAX];
+    snprintf(file, IKT_STRING_MAX, "%s", own);
+    snprintf(what, sizeof what, "%s", name);
+    if (strchr(name, ':')) split_name(ctx, name, file, what);
+    snprintf(dataset, IKT_STRING_MAX, "%s", what + (what[0] == '/'));
 }
 
 static ikt_status read_labels(ikt_context *ctx, const ikt_embedding_file *embedding, bool asked_for,
@@ -73,13 +90,12 @@ static ikt_status choose_kind(ikt_context *ctx, const ikt_rows *rows, const char
 ikt_status ikt_embedding_column_read(ikt_context *ctx, const ikt_embedding_file *embedding,
                                      const char *name, ikt_colour_as as, bool asked_for,
                                      ikt_embedding_column *out) {
-    char file[IKT_STRING_MAX], full[2 * IKT_STRING_MAX];
-    const char *dataset;
+    char file[IKT_STRING_MAX], dataset[IKT_STRING_MAX], full[2 * IKT_STRING_MAX];
     const ikt_rows *rows = &embedding->rows;
     bool is_named = false;
     *out = (ikt_embedding_column){.labels = NULL};
     if (strcmp(name, "none") == 0) return IKT_OK;
-    ikt_embedding_name_split(name, embedding->path, file, &dataset);
+    ikt_embedding_name_split(ctx, name, embedding->path, file, dataset);
     snprintf(out->name, sizeof out->name, "%s", dataset);
     if (strcmp(name, "labels") == 0 && as != IKT_COLOUR_AS_NUMBERS)
         return read_labels(ctx, embedding, asked_for, out);
@@ -168,22 +184,6 @@ const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const 
 }
 
 /* --- the columns of a picture or a page ------------------------------------------------------- */
-
-/* COLLECTIVE. FILE and WHAT of "FILE" or "FILE:WHAT", as rank 0 sees it. */
-static void split_name(ikt_context *ctx, const char *name, char file[IKT_STRING_MAX],
-                       char what[IKT_STRING_MAX]) {
-    struct {
-        char file[IKT_STRING_MAX], what[IKT_STRING_MAX];
-    } parts = {"", ""};
-    if (ikt_rank(ctx) == 0) {
-        const size_t length = ikt_file_name_length(name);
-        snprintf(parts.file, IKT_STRING_MAX, "%.*s", (int)length, name);
-        snprintf(parts.what, IKT_STRING_MAX, "%s", name[length] ? name + length + 1 : "");
-    }
-    ikt_broadcast(ctx, &parts, sizeof parts, 0);
-    memcpy(file, parts.file, IKT_STRING_MAX);
-    memcpy(what, parts.what, IKT_STRING_MAX);
-}
 
 /* COLLECTIVE. Whether some number is so large that a double may not hold all its digits. */
 static bool are_beyond_doubles(ikt_context *ctx, const ikt_rows *rows, const double *value) {

@@ -43,11 +43,13 @@ const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const 
 #define IKT_COLOUR_AS "auto|classes|numbers"
 typedef enum { IKT_COLOUR_AS_AUTO, IKT_COLOUR_AS_CLASSES, IKT_COLOUR_AS_NUMBERS } ikt_colour_as;
 
-/* LOCAL. The parts of a name that may be "DATASET" of the run's file or "FILE.h5:DATASET" of
- * another.
- *   own    the run's file
- *   file   [IKT_STRING_MAX], receives the file's name */
-void ikt_embedding_name_split(const char *name, const char *own, char *file, const char **dataset);
+/* COLLECTIVE. The parts of a name that may be "DATASET" of the run's file or "FILE.h5:DATASET" of
+ * another, as rank 0 sees the files.
+ *   own       the run's file
+ *   file      receives the file's name
+ *   dataset   receives the other part, without a slash before it */
+void ikt_embedding_name_split(ikt_context *ctx, const char *name, const char *own,
+                              char file[IKT_STRING_MAX], char dataset[IKT_STRING_MAX]);
 
 /* Something to colour the points by. */
 typedef struct {

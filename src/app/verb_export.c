@@ -81,8 +81,7 @@ static ikt_status check_files(ikt_context *ctx, const command *w) {
 /* The columns asked for, each DATASET of the run or FILE.h5:DATASET; by default labels, where there
  * are some. */
 static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *export) {
-    char name[IKT_STRING_MAX], file[IKT_STRING_MAX];
-    const char *dataset;
+    char name[IKT_STRING_MAX], file[IKT_STRING_MAX], dataset[IKT_STRING_MAX];
     bool present;
     const char *own = ikt_result_path(export->file);
     if (!w->has_columns) return ikt_export_add(export, own, "labels", &present);
@@ -92,7 +91,7 @@ static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *ex
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         if (length == 0)
             return ikt_fail(ctx, IKT_ERR_USAGE, "--columns %s: an empty name", w->columns);
-        ikt_embedding_name_split(name, own, file, &dataset);
+        ikt_embedding_name_split(ctx, name, own, file, dataset);
         IKT_TRY(ikt_export_add(export, file, dataset, NULL));
         at += length + (at[length] == ',');
     }

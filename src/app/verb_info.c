@@ -181,8 +181,9 @@ static void put_array(void *self, const ikt_array *array) {
 /* LOCAL, rank 0. The arrays of a file that holds several, by names. */
 static ikt_status put_arrays(ikt_context *ctx, const char *path, const ikt_reader_ops *format,
                              ikt_json *json) {
-    static const char why[] = "single values, and types other than integers, truth values and "
-                              "floating numbers of 16 to 64 bits";
+    static const char why[] =
+        "single values, more axes than two in MATLAB files, and types other than integers, truth "
+        "values and floating numbers of 16 to 64 bits";
     arrays all = {.matrices = {.path = path, .json = json}, .is_direct = format->is_flat};
     IKT_TRY(format->list(ctx, path, note_array, &all)); /* what is damaged is found here */
     if (json) {

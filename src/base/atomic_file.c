@@ -346,7 +346,12 @@ ikt_status ikt_input_check(ikt_context *ctx, const char *path) {
 }
 
 size_t ikt_file_name_length(const char *name) {
-    const char *colon = strrchr(name, ':');
-    if (!colon || colon == name || access(name, F_OK) == 0) return strlen(name);
-    return (size_t)(colon - name);
+    const char *last = strrchr(name, ':');
+    char path[IKT_PATH_MAX];
+    if (!last || last == name || access(name, F_OK) == 0) return strlen(name);
+    for (const char *colon = last; colon > name; colon--) {
+        snprintf(path, sizeof path, "%.*s", (int)(colon - name), name);
+        if (*colon == ':' && access(path, F_OK) == 0) return (size_t)(colon - name);
+    }
+    return (size_t)(last - name);
 }

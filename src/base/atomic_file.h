@@ -89,9 +89,10 @@ bool ikt_folder_matrix(const char *folder, char path[IKT_PATH_MAX]);
  * makes a file of it, no regular file). */
 ikt_status ikt_input_check(ikt_context *ctx, const char *path);
 
-/* LOCAL. Length of the file's name in FILE or FILE:WHAT: all of it where there is such a file
- * (colons may belong to it) or no colon, otherwise what stands before the last colon. To be called
- * on one rank: other nodes need not see the same files. */
+/* LOCAL. Length of the file's name in FILE or FILE:WHAT, in both of which may be colons: all of it
+ * where there is such a file or no colon, otherwise what stands before the last colon that a file
+ * stands before, or before the last of all where none does. To be called on one rank: other nodes
+ * need not see the same files. */
 size_t ikt_file_name_length(const char *name);
 
 #endif

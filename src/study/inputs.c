@@ -66,16 +66,22 @@ ikt_status ikt_study_lack(ikt_context *ctx, const ikt_study *study, const ikt_st
     return IKT_OK;
 }
 
-static ikt_status measure_table(ikt_context *ctx, const ikt_study_data *data,
-                                ikt_study_table *table) {
-    static const char *const names[] = {"input.dataset=", "input.similarities="};
+/* COLLECTIVE. Rows and columns of a data set, which is opened as its runs open it. */
+static ikt_status measure_table(ikt_context *ctx, const ikt_study *study,
+                                const ikt_study_data *data, ikt_study_table *table) {
+    const ikt_assignments *said[] = {&study->settings, &data->settings};
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    ikt_settings settings;
     ikt_source *source = NULL;
-    const char *dataset = IKT_DATASET_AUTO;
-    for (int64_t s = 0; s < data->settings.count; s++)
-        for (int n = 0; n < 2; n++)
-            if (strncmp(data->settings.text[s], names[n], strlen(names[n])) == 0)
-                dataset = data->settings.text[s] + strlen(names[n]);
-    IKT_TRY(ikt_source_open(ctx, table->file, dataset, 0, &source));
+    memset(&settings, 0, sizeof settings);
+    ikt_settings_parts(&settings, parts);
+    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    for (int s = data->is_source; s < 2; s++) /* a source is read by what is said of itself alone */
+        for (int64_t a = 0; a < said[s]->count; a++)
+            if (strncmp(said[s]->text[a], "input.", 6) == 0 && !strstr(said[s]->text[a], "=data:"))
+                IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, said[s]->text[a]));
+    snprintf(settings.input.file, sizeof settings.input.file, "%s", table->file);
+    IKT_TRY(ikt_input_look(ctx, &settings.input, &source));
     table->n = ikt_source_rows(source);
     table->d = ikt_source_columns(source);
     ikt_source_close(&source);
@@ -138,7 +144,7 @@ static ikt_status generate(ikt_context *ctx, const ikt_study *study, const ikt_s
     IKT_TRY(generator_settings(ctx, data, &settings));
     if (settings.source[0]) ikt_study_find_file(ctx, study, places, settings.source, source);
     if (is_there && source[0]) IKT_TRY(look_at_age(ctx, source, table->file, &is_there));
-    if (is_there) return measure_table(ctx, data, table);
+    if (is_there) return measure_table(ctx, study, data, table);
     if (settings.source[0] && !source[0] && data->is_optional) {
         ikt_log(ctx, IKT_LOG_WARN, "the data set '%s' is left out: its source %s is not found",
                 data->name, settings.source);
@@ -149,7 +155,7 @@ static ikt_status generate(ikt_context *ctx, const ikt_study *study, const ikt_s
     const ikt_status st = ikt_generation_write(generation, table->file, true);
     ikt_generation_close(&generation);
     IKT_TRY(st);
-    return measure_table(ctx, data, table);
+    return measure_table(ctx, study, data, table);
 }
 
 /* --- all data sets ---------------------------------------------------------------------------- */
@@ -195,7 +201,7 @@ static ikt_status find_data(ikt_context *ctx, const ikt_study *study,
             IKT_TRY(generate(ctx, study, places, data, seed, &table[s]));
         } else {
             ikt_study_find_file(ctx, study, places, data->file, table[s].file);
-            IKT_TRY(table[s].file[0] ? measure_table(ctx, data, &table[s])
+            IKT_TRY(table[s].file[0] ? measure_table(ctx, study, data, &table[s])
                                      : ikt_study_lack(ctx, study, data, "the data set '%s' (%s)",
                                                       data->name, data->file));
         }

@@ -22,7 +22,7 @@ done
 command -v c++ >/dev/null || skip "no C++ compiler"
 "$python" -m venv "$work/venv" >out.txt 2>err.txt || skip "python3 -m venv fails"
 pip="$work/venv/bin/python -m pip --disable-pip-version-check --no-input --retries 1 --timeout 15"
-timeout 120 $pip install -q numpy scipy scikit-learn h5py pandas pyarrow pytest mpi4py tqdm nanobind scikit-build-core ninja \
+timeout 120 $pip install -q numpy scipy scikit-learn h5py pandas pyarrow polars pytest mpi4py tqdm nanobind scikit-build-core ninja \
     >out.txt 2>err.txt || skip "pip cannot install numpy, scikit-learn, nanobind and others"
 
 stage /opt/iktsne "$work/iktsne"

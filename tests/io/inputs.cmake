@@ -9,3 +9,5 @@ ikt_add_script_test(NAME io_vector_files LABEL io SCRIPT io/test_vector_files.sh
 ikt_add_script_test(NAME io_direct LABEL io SCRIPT io/test_direct.sh)
 ikt_test_executable(write_h5ad SOURCES support/write_h5ad.c)
 ikt_add_script_test(NAME io_by_columns LABEL io SCRIPT io/test_by_columns.sh)
+ikt_add_script_test(NAME io_virtual LABEL io TIMEOUT 120 SCRIPT io/test_virtual.sh)
+ikt_add_script_test(NAME io_hdfstore LABEL io TIMEOUT 120 SCRIPT io/test_hdfstore.sh)

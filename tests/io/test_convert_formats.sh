@@ -44,11 +44,46 @@ formats() {
     convert full.mat --label-array Y
     convert row_labels.mat --labels row_labels.mat:Y
     for file in packed sparse logical; do convert $file.mat; done
+    listed
     convert f2.raw --raw float16 --columns 9
     convert f4.raw --raw float32 --columns 9
     convert i2.raw --raw int16 --columns 9 --skip 6 --byte-order big
     convert u8.raw --raw uint8 --columns 9
     "$python" "$checker" check . >out.txt 2>err.txt || fail "not what numpy and scipy say"
+}
+
+listed() { # every matrix of a MATLAB file with the line that takes it; what is none, apart
+    "$python" -c "
+import numpy as np, scipy.io, scipy.sparse
+x = np.arange(60.0).reshape(12, 5)
+scipy.io.savemat('many files.mat', {'A': x, 'B': x.T.astype('i2'), 'S': scipy.sparse.csc_matrix(x), 'gnd': np.arange(12) % 3, 'one': 3.0,
+    'words': 'abc', 'parts': {'X': x}, 'cube': np.zeros((2, 3, 4)), 'z': x * 1j})" || fail "many files.mat"
+    local ranks line
+    for ranks in 1 3; do
+        $IKT_MPIRUN $ranks "$IKT_PROGRAM" info "many files.mat" >listed.txt 2>err.txt || fail "info of a MATLAB file"
+        [ "$(grep -o 'iktsne convert .*' listed.txt | wc -l)" -eq 3 ] || fail "not three matrices: $(cat listed.txt)"
+        grep -qE '^  --label-array may be +gnd$' listed.txt || fail "labels: $(cat listed.txt)"
+        grep -qE '^  not read +one \(1 x 1, double\), words .*, parts .*, cube \(3 axes\), z \(12 x 5, complex double\)$' listed.txt ||
+            fail "not read: $(cat listed.txt)"
+    done
+    grep -qE '^  A +12 x 5, double +iktsne' listed.txt && grep -qE '^  S +12 x 5, sparse +iktsne' listed.txt || fail "$(cat listed.txt)"
+    while read -r line; do
+        rm -f rows.h5
+        eval "\"\$IKT_PROGRAM\" ${line#iktsne }" >out.txt 2>err.txt && [ -s rows.h5 ] || fail "$line"
+    done < <(grep -o 'iktsne convert .*' listed.txt)
+    "$IKT_PROGRAM" info "many files.mat" --json | "$python" -c "
+import json, sys
+told = json.load(sys.stdin)
+assert list(told['matrices']) == ['A', 'B', 'S'] and told['labels_may_be'] == 'gnd', told" || fail "--json"
+    head -c 700 "many files.mat" >cut.mat
+    "$IKT_PROGRAM" info cut.mat 2>err.txt && fail "a MATLAB file that was cut off"
+    grep -q 'cut.mat is truncated or damaged' err.txt || fail "$(cat err.txt)"
+    # HDF5 packed by gzip, as archives of cells hand it out.
+    gzip -c full.mat.h5 >packed.h5ad.gz
+    for line in "info packed.h5ad.gz" "embed packed.h5ad.gz x.h5" "convert packed.h5ad.gz x.h5"; do
+        "$IKT_PROGRAM" $line 2>err.txt && fail "$line"
+        grep -q 'packed.h5ad.gz is a gzipped HDF5 file, which is only read unpacked: gunzip makes it so' err.txt || fail "$line: $(cat err.txt)"
+    done
 }
 
 ranks() { # TEXT OPTIONS...: on several ranks as on one, and as Python reads it

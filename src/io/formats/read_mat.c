@@ -220,6 +220,7 @@ enum { VARIABLES_MOST = 1000, SHAPE_SIZE = 64, NAME_SIZE = 64 };
 typedef struct {
     char name[VARIABLES_MOST][NAME_SIZE], shape[VARIABLES_MOST][SHAPE_SIZE];
     ikt_array array[VARIABLES_MOST];
+    bool is_single[VARIABLES_MOST]; /* one value */
     int64_t count;
 } listing;
 
@@ -260,8 +261,16 @@ static void list_variable(listing *list, const matvar_t *v) {
     else
         snprintf(shape, SHAPE_SIZE, "%d axes", v->rank);
     const bool usable = is_usable(v);
+    list->is_single[list->count] = usable && v->dims[0] * v->dims[1] == 1;
     list->array[list->count++] =
         (ikt_array){name, usable, usable && v->dims[0] > 1 && v->dims[1] > 1, shape};
+}
+
+static void list_variables(mat_t *file, listing *list) {
+    for (matvar_t *v = Mat_VarReadNextInfo(file); v; v = Mat_VarReadNextInfo(file)) {
+        if (list->count < VARIABLES_MOST && v->name) list_variable(list, v);
+        Mat_VarFree(v);
+    }
 }
 
 static ikt_status choose(ikt_context *ctx, const char *path, mat_t *file, const char *name,
@@ -270,10 +279,7 @@ static ikt_status choose(ikt_context *ctx, const char *path, mat_t *file, const 
     listing *list = ikt_claim(&held, 1, sizeof *list);
     int64_t which = -1;
     IKT_TRY(held.status);
-    for (matvar_t *v = Mat_VarReadNextInfo(file); v; v = Mat_VarReadNextInfo(file)) {
-        if (list->count < VARIABLES_MOST && v->name) list_variable(list, v);
-        Mat_VarFree(v);
-    }
+    list_variables(file, list);
     IKT_TRY(ikt_array_choose(ctx, path, list->array, list->count, name, &which));
     memcpy(chosen, list->name[which], NAME_SIZE);
     return IKT_OK;
@@ -330,8 +336,18 @@ static ikt_status load(ikt_context *ctx, const char *path, const char *name, mat
 
 typedef struct {
     ikt_context *ctx;
-    const char *path, *name;
+    const char *path, *name; /* name: of the variable that is loaded; NULL: they are listed */
 } sandboxed;
+
+/* The variables of a file, without their values. */
+static ikt_status list_file(ikt_context *ctx, const char *path, listing *list) {
+    mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
+    list->count = 0;
+    if (!file) return cannot(ctx, path, "it cannot be opened");
+    list_variables(file, list);
+    Mat_Close(file);
+    return IKT_OK;
+}
 
 /* In the other process. It only finds out whether the library survives: what is merely wrong is
  * told later, with the same words. */
@@ -339,7 +355,13 @@ static bool try_file(void *about, char *reason, size_t size) {
     const sandboxed *s = about;
     matvar_t *v;
     (void)reason, (void)size;
-    (void)load(s->ctx, s->path, s->name, &v);
+    if (s->name) {
+        (void)load(s->ctx, s->path, s->name, &v);
+        return true;
+    }
+    IKT_ARRAYS(held, s->ctx, "reader");
+    listing *list = ikt_claim(&held, 1, sizeof *list);
+    if (held.status == IKT_OK) (void)list_file(s->ctx, s->path, list);
     return true;
 }
 
@@ -400,7 +422,7 @@ static ikt_status mat_open(ikt_reader *reader, const ikt_reader_options *options
     mat_self *self = reader->self;
     matvar_t *v;
     IKT_TRY(check_whole(reader->ctx, reader->path));
-    IKT_TRY(check_survival(reader->ctx, reader->path, options->array));
+    IKT_TRY(check_survival(reader->ctx, reader->path, options->array ? options->array : ""));
     IKT_TRY(load(reader->ctx, reader->path, options->array, &v));
     reader->n = (int64_t)v->dims[0];
     reader->d = (int64_t)v->dims[1];
@@ -428,6 +450,21 @@ static ikt_status mat_read(ikt_reader *reader, int64_t count, void *rows, int32_
     return ikt_binary_turn(reader, &array, count, rows);
 }
 
+static ikt_status mat_list(ikt_context *ctx, const char *path, ikt_array_visitor *visit,
+                           void *self) {
+    IKT_ARRAYS(held, ctx, "reader");
+    listing *list = ikt_claim(&held, 1, sizeof *list);
+    IKT_TRY(held.status);
+    IKT_TRY(check_whole(ctx, path));
+    IKT_TRY(check_survival(ctx, path, NULL));
+    IKT_TRY(list_file(ctx, path, list));
+    for (int64_t k = 0; k < list->count; k++) {
+        list->array[k].usable &= !list->is_single[k]; /* no labels are a single value */
+        visit(self, &list->array[k]);
+    }
+    return IKT_OK;
+}
+
 static void mat_close(ikt_reader *reader) {
     mat_self *self = reader->self;
     if (self->variable) Mat_VarFree(self->variable);
@@ -442,6 +479,7 @@ const ikt_reader_ops ikt_reader_mat = {
     .probe = mat_probe,
     .open = mat_open,
     .read = mat_read,
+    .list = mat_list,
     .close = mat_close,
 };
 

@@ -242,6 +242,9 @@ ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_conte
     for (int format = 0; format < FORMATS && !content->format; format++)
         if (ikt_reader_fits(formats[format], path, head, bytes)) content->format = formats[format];
     if (!content->format) content->foreign = foreign_format(head, bytes);
+    if (content->packed && bytes >= 8 && memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0)
+        content->foreign =
+            "is a gzipped HDF5 file, which is only read unpacked: gunzip makes it so";
     return IKT_OK;
 }
 

@@ -91,12 +91,7 @@ ikt_status ikt_h5_check_filters(ikt_context *ctx, hid_t dataset, const char *nam
     const hid_t list IKT_AT_END(ikt_h5_end) = H5Dget_create_plist(dataset);
     const int count = list < 0 ? 0 : H5Pget_nfilters(list);
     bool is_packed = false; /* before LZF, whose chunks are then of any size */
-    if (list >= 0 && H5Pget_layout(list) == H5D_VIRTUAL)
-        return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s is a virtual data set, made of parts of other files, which parallel "
-                        "HDF5 does not read: write it whole, of Python h5py.File('whole.h5', "
-                        "'w')['X'] = h5py.File(FILE)[NAME][:]",
-                        name);
+    IKT_TRY(ikt_h5_check_virtual(ctx, dataset, name));
     for (int k = 0; k < count; k++) {
         unsigned flags, config, value[3] = {0};
         size_t values = 3;

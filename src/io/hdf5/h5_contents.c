@@ -78,7 +78,7 @@ bool ikt_h5_is_by_genes(hid_t file, const char *dataset) {
            (strcmp(dataset, "matrix") == 0 || strncmp(dataset, "layers/", 7) == 0);
 }
 
-enum { DEPTH_MOST = 4, OBJECTS_MOST = 10000 };
+enum { DEPTH_MOST = 4, OBJECTS_MOST = 10000, PANDAS_SIZE = 256 };
 
 /* A walk through the groups of a file. */
 typedef struct {
@@ -266,12 +266,16 @@ bool ikt_h5_is_matlab_file(hid_t file) {
     return found;
 }
 
+/* The first table of pandas: `target` receives the line of Python that writes what is read. */
 static herr_t find_pandas(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     (void)info;
-    bool *found = target;
     const hid_t object IKT_AT_END(ikt_h5_end) = ikt_h5_open_object(group, name);
-    *found |= ikt_h5_has_attribute(object, "pandas_type");
-    return *found;
+    if (!ikt_h5_has_attribute(object, "pandas_type")) return 0;
+    snprintf(target, PANDAS_SIZE,
+             "; of a table of pandas, pandas.read_hdf(FILE, '%.100s').to_csv('table.csv', "
+             "index=False) writes what is read",
+             name);
+    return 1; /* ends the search */
 }
 
 static herr_t visit_any(hid_t group, const char *name, const H5L_info_t *info, void *target) {
@@ -285,18 +289,16 @@ static herr_t visit_any(hid_t group, const char *name, const H5L_info_t *info, v
 }
 
 ikt_status ikt_h5_missing(ikt_context *ctx, hid_t file, const char *path, const char *dataset) {
-    char text[512] = "", tables[512];
+    char text[512] = "", tables[512], pandas[PANDAS_SIZE] = "";
     listing l = {.text = text, .size = sizeof text};
-    bool present, is_pandas = false;
+    bool present;
     IKT_TRY(ikt_h5_find(ctx, file, path, dataset, &present));
     visit_group(file, "/", visit_any, &l);
-    visit_group(file, "/", find_pandas, &is_pandas);
+    visit_group(file, "/", find_pandas, pandas);
     ikt_h5_list_tables(file, 0, tables, sizeof tables);
     return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s'; it holds: %s%s%s%s", path, dataset,
                     ikt_text_or(text, "nothing"), tables[0] ? "; its matrices are: " : "", tables,
-                    is_pandas ? "; of a table of pandas, pandas.read_hdf(FILE).to_csv('table.csv', "
-                                "index=False) writes what is read"
-                              : "");
+                    pandas);
 }
 
 ikt_status ikt_h5_no_table(ikt_context *ctx, hid_t file, const char *path, const char *dataset) {

@@ -189,8 +189,8 @@ static ikt_status look_first(ikt_context *ctx, const char *path) {
 typedef enum { OPEN_TO_READ, OPEN_TO_ADD, CREATE } opening;
 
 /* COLLECTIVE. Opens or creates the file `name` on all ranks; after a failure none keeps it open.
- * A process without MPI opens it by the driver of HDF5 for one process.
- *   path   what messages call it */
+ * A process without MPI, or one rank that reads, opens it by the driver of HDF5 for one process,
+ * which alone reads virtual data sets. path   what messages call it */
 static ikt_status open_file(ikt_context *ctx, const char *path, const char *name, opening how,
                             hid_t *file) {
     static const char *const done[] = {"opened", "opened for writing", "created"};
@@ -200,8 +200,8 @@ static ikt_status open_file(ikt_context *ctx, const char *path, const char *name
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we speak for HDF5 */
     ikt_h5_add_filters();
     const hid_t access IKT_AT_END(ikt_h5_end) = H5Pcreate(H5P_FILE_ACCESS);
-    if (access < 0 ||
-        (!ikt_is_alone(ctx) && H5Pset_fapl_mpio(access, ikt_comm(ctx), MPI_INFO_NULL) < 0))
+    const bool is_plain = ikt_is_alone(ctx) || (how == OPEN_TO_READ && ikt_size(ctx) == 1);
+    if (access < 0 || (!is_plain && H5Pset_fapl_mpio(access, ikt_comm(ctx), MPI_INFO_NULL) < 0))
         st = ikt_fail(ctx, IKT_ERR_RESOURCE, "HDF5 cannot be used with MPI: %s",
                       ikt_h5_reason(reason, sizeof reason));
     else if (how == OPEN_TO_READ && ikt_rank(ctx) == 0)

@@ -40,9 +40,13 @@ bool ikt_h5_has_storage(hid_t dataset) {
 /* Whether rows (or columns), of which there are n, can be read or written. */
 static ikt_status check_request(ikt_context *ctx, hid_t dataset, const char *name, const char *what,
                                 int64_t n, int64_t first, int64_t count, bool reading) {
+    /* The parts of a virtual one are looked for once in each pass over it. Several ranks all ask,
+     * since HDF5 copies a communicator where it is asked for the layout of one. */
+    if (reading && (first == 0 || ikt_size(ctx) > 1))
+        IKT_TRY(ikt_h5_check_virtual(ctx, dataset, name));
     /* From a data set without storage HDF5 returns at once on the ranks that want rows, and waits
      * on those that want none: one that was created but never written is refused instead. */
-    if (reading && !ikt_h5_has_storage(dataset))
+    if (reading && !ikt_h5_has_storage(dataset) && !ikt_h5_is_virtual(dataset))
         return ikt_fail(ctx, IKT_ERR_DATA, "%s was created but never written: it holds no values",
                         name);
     if (first >= 0 && count >= 0 && first <= n && count <= n - first) return IKT_OK;
@@ -65,7 +69,8 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
     int64_t shape[2];
     bool good = t->dimensions >= 1 && t->list >= 0 &&
                 H5Sget_simple_extent_dims(t->space, t->size, NULL) == t->dimensions &&
-                (ikt_is_alone(ctx) || H5Pset_dxpl_mpio(t->list, mode) >= 0);
+                ((reading && ikt_size(ctx) == 1) || ikt_is_alone(ctx) ||
+                 H5Pset_dxpl_mpio(t->list, mode) >= 0);
     if (!good)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
                         ikt_h5_reason(reason, sizeof reason));

@@ -1,0 +1,97 @@
+/* Virtual data sets of HDF5, which are made of parts of other files. See h5.h.
+ *
+ * HDF5 gives zeros for a part whose file or data set is missing or too short, without a word, and
+ * reads none on several ranks. So every part is looked for before the first row is read, where HDF5
+ * looks for it: beside the file, or in the folder that HDF5_VDS_PREFIX names; one with a place of
+ * its own as it is named. What no part covers is as it was meant, the fill value. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic_file.h"
+#include "base/comm.h"
+#include "io/hdf5/h5.h"
+
+enum { NAME_SIZE = 1024 };
+
+/* Where the file of a part is: as HDF5 finds it. */
+static void find_file(hid_t dataset, const char *name, char path[IKT_PATH_MAX]) {
+    char own[IKT_PATH_MAX] = "";
+    const char *prefix = getenv("HDF5_VDS_PREFIX");
+    const bool has_place = name[0] == '/';
+    if (H5Fget_name(dataset, own, sizeof own) < 0) own[0] = '\0';
+    char *slash = strrchr(own, '/');
+    if (slash) *slash = '\0';
+    snprintf(path, IKT_PATH_MAX, "%s", name);
+    if (has_place && access(path, R_OK) == 0) return;
+    if (has_place) name = strrchr(name, '/') + 1;
+    snprintf(path, IKT_PATH_MAX, "%.2000s/%.2000s", prefix ? prefix : "", name);
+    if (prefix && access(path, R_OK) == 0) return;
+    snprintf(path, IKT_PATH_MAX, "%.2000s/%.2000s", slash ? own : ".", name);
+    if (access(path, R_OK) != 0) snprintf(path, IKT_PATH_MAX, "%s", name);
+}
+
+/* Whether a data set has all of what is taken from it.
+ *   wanted, place   what is taken, of which HDF5 knows no size where it is all; and where it goes
+ */
+static bool is_whole(hid_t source, hid_t wanted, hid_t place) {
+    hsize_t first[H5S_MAX_RANK], last[H5S_MAX_RANK], size[H5S_MAX_RANK];
+    const hid_t space IKT_AT_END(ikt_h5_end) = source < 0 ? -1 : H5Dget_space(source);
+    const int axes = space < 0 ? -1 : H5Sget_simple_extent_dims(space, size, NULL);
+    if (axes >= 1 && H5Sget_select_type(wanted) == H5S_SEL_ALL)
+        return H5Sget_simple_extent_npoints(space) == H5Sget_select_npoints(place);
+    if (axes < 1 || axes != H5Sget_simple_extent_ndims(wanted) ||
+        H5Sget_select_bounds(wanted, first, last) < 0)
+        return false;
+    bool is_there = true;
+    for (int axis = 0; axis < axes; axis++)
+        is_there &= last[axis] < size[axis] || last[axis] == H5S_UNLIMITED;
+    return is_there;
+}
+
+/* Whether part number `k` is there; `what` receives its name. */
+static bool is_there(hid_t dataset, hid_t list, size_t k, char what[2 * NAME_SIZE]) {
+    char file[NAME_SIZE], name[NAME_SIZE], path[IKT_PATH_MAX];
+    if (H5Pget_virtual_filename(list, k, file, sizeof file) < 0 ||
+        H5Pget_virtual_dsetname(list, k, name, sizeof name) < 0)
+        return false;
+    const bool is_own = strcmp(file, ".") == 0;
+    snprintf(what, 2 * NAME_SIZE, "%s%s%s", is_own ? "" : file, is_own ? "" : ":", name);
+    if (!is_own) find_file(dataset, file, path);
+    const hid_t other IKT_AT_END(ikt_h5_end) =
+        is_own ? H5Iget_file_id(dataset) : H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t source IKT_AT_END(ikt_h5_end) = other < 0 ? -1 : H5Dopen2(other, name, H5P_DEFAULT);
+    const hid_t wanted IKT_AT_END(ikt_h5_end) = H5Pget_virtual_srcspace(list, k);
+    const hid_t place IKT_AT_END(ikt_h5_end) = H5Pget_virtual_vspace(list, k);
+    return wanted >= 0 && place >= 0 && is_whole(source, wanted, place);
+}
+
+bool ikt_h5_is_virtual(hid_t dataset) {
+    const hid_t list IKT_AT_END(ikt_h5_end) = H5Dget_create_plist(dataset);
+    return list >= 0 && H5Pget_layout(list) == H5D_VIRTUAL;
+}
+
+ikt_status ikt_h5_check_virtual(ikt_context *ctx, hid_t dataset, const char *name) {
+    const hid_t list IKT_AT_END(ikt_h5_end) = H5Dget_create_plist(dataset);
+    char what[2 * NAME_SIZE] = "";
+    size_t parts = 0;
+    if (list < 0 || H5Pget_layout(list) != H5D_VIRTUAL) return IKT_OK;
+    if (ikt_size(ctx) > 1)
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is a virtual data set, made of parts of other files, which HDF5 reads "
+                        "on one rank only: write it whole on one rank, iktsne convert FILE.h5 "
+                        "WHOLE.h5, and take that file",
+                        name);
+    ikt_status st = IKT_OK;
+    if (H5Pget_virtual_count(list, &parts) < 0) parts = 0;
+    for (size_t k = 0; k < parts && st == IKT_OK; k++)
+        if (!is_there(dataset, list, k, what))
+            st = ikt_fail(ctx, IKT_ERR_FILE,
+                          "%s is a virtual data set, and its part %.800s is not there, or smaller "
+                          "than it has to be, so that HDF5 would give zeros for it: bring the file "
+                          "to its place (HDF5_VDS_PREFIX names a folder)",
+                          name, what);
+    H5Eclear2(H5E_DEFAULT);
+    return st;
+}
