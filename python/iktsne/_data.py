@@ -62,8 +62,7 @@ def _frame(X, name):
                for c, label in enumerate(labels)]
     for label, values in zip(labels, columns):
         if values.ndim == 2 or _table.has_vectors(values):
-            raise ValueError(f"{name} has vectors in its column {label!r}: name the columns that are to be "
-                             f"embedded, fit(X, column={label!r})")
+            raise _of_vectors(name, label)
     return _beside(columns, [f"column {label!r} of {name}" for label in labels], X.shape)
 
 
@@ -73,16 +72,39 @@ def _beside(columns, places, shape):
     return np.column_stack(parts) if parts else np.empty(shape)
 
 
-def chosen_columns(X, column, name="X"):
+def _of_vectors(name, label):
+    return ValueError(f"{name} has vectors in its column {label!r}: name the columns that are to be "
+                      f"embedded, fit(X, column={label!r})")
+
+
+def chosen_columns(X, column, name="X", takes_vectors=True):
     """The columns of a table that `column` names, a name or a list of them, as a matrix: numbers as a
-    column each, vectors as many."""
+    column each, vectors as many, or refused as in a table of which no columns are named."""
     labels = list(column) if isinstance(column, (list, tuple)) else [column]
     if not labels:
         raise ValueError("column names no column")
     places = [f"column {label!r} of {name}" for label in labels]
     columns = [np.ma.asanyarray(_table.as_array(_table.column(X, label, name))) for label in labels]
+    for label, values in zip(labels, columns):
+        if not takes_vectors and (values.ndim == 2 or _table.has_vectors(values)):
+            raise _of_vectors(name, label)
     columns = [_vectors(values, place) for values, place in zip(columns, places)]
     return _beside(columns, places, (0, 0))
+
+
+def alike_rows(X, comm):
+    """COLLECTIVE. X from `rows`, or None, in the type that holds the rows of all ranks of comm, as if
+    they were one array. A rank without rows gets the columns of the others: an empty column of lists
+    does not tell how long they would be."""
+    if comm is None:
+        return X
+    of_ranks = comm.allgather(None if X is None else (X.shape, X.dtype))
+    filled = [one for one in of_ranks if one is not None and len(one[0]) == 2 and one[0][0] > 0]
+    if X is None or not filled:
+        return X
+    if X.shape[:1] == (0,) and not is_sparse(X):
+        X = np.empty((0, filled[0][0][1]))
+    return X.astype(np.result_type(*(dtype for _, dtype in filled)), copy=False)
 
 
 def _vectors(values, place):

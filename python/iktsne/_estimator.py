@@ -6,7 +6,6 @@ import inspect
 import numpy as np
 
 from . import _table
-from ._data import chosen_columns, rows
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -58,12 +57,9 @@ def names_of_columns(X):
     return np.asarray(columns, dtype=object)
 
 
-def check_rows(estimator, X, reset, least=1, allow_missing=False, column=None):
-    """X, or these columns of it, as `rows` makes it: a matrix of at least so many rows, with the
-    columns of the fit."""
-    if column is not None:
-        X = chosen_columns(X, column)
-    made = rows(X, allow_missing=allow_missing)
+def check_rows(estimator, X, made, reset, least=1):
+    """Refuses what `rows` has made of X unless it is a matrix of at least so many rows, with the
+    columns of the fit; these are remembered where it is a fit (reset)."""
     names = names_of_columns(X)
     if HAS_SKLEARN:
         named = made if names is None or _table.library(X) == "pyarrow" else X  # what knows its names
@@ -74,7 +70,7 @@ def check_rows(estimator, X, reset, least=1, allow_missing=False, column=None):
             estimator._validate_data(named, force_all_finite=False, **options)
         else:
             validate_data(estimator, named, ensure_all_finite=False, **options)
-        return made
+        return
     if made.ndim != 2:
         raise ValueError(f"Expected 2D array, got {made.ndim}D array instead: rows are a matrix")
     if made.shape[0] < least or made.shape[1] < 1:
@@ -89,7 +85,6 @@ def check_rows(estimator, X, reset, least=1, allow_missing=False, column=None):
     elif made.shape[1] != estimator.n_features_in_:
         raise ValueError(f"X has {made.shape[1]} features, but {type(estimator).__name__} is expecting "
                          f"{estimator.n_features_in_} features as input")
-    return made
 
 
 def check_is_fitted(estimator):

@@ -4,7 +4,7 @@ import re
 
 from . import _core
 from ._context import agreement, as_text, chosen, context, whole, with_hints
-from ._data import alike, codes, given, positions, rows
+from ._data import alike, alike_rows, codes, given, positions, rows
 from ._estimator import seed_of
 from ._metric import metric_settings
 
@@ -36,7 +36,10 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
         Y = positions(Y)
         settings = chosen(settings)
         allow_missing = settings.get("preprocess.missing", "refuse") != "refuse"
-        data, names = _given(None if X is None else rows(X, allow_missing=allow_missing), Y, labels)
+        X = None if X is None else rows(X, allow_missing=allow_missing)
+    X = alike_rows(X, comm)
+    with agreement(comm):
+        data, names = _given(X, Y, labels)
         used = {} if metric == "precomputed" else {"preprocess.normalise": "none"}
         used.update(metric_settings(metric))
         used.update(settings)

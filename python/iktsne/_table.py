@@ -30,6 +30,15 @@ def column(table, name, what="X"):
     return table[name]
 
 
+def others(table, name):
+    """Names of all columns but that one, which the table has. Errors: ValueError where it is the only one."""
+    left = [one for one in names(table) if one != name]
+    if not left:
+        raise ValueError(f"X has no column but the labels {name!r}: give a table with the columns that are to be "
+                         "embedded")
+    return left
+
+
 def as_array(values):
     """A column of pyarrow or polars as an array of numpy: None, or NaN of floating numbers, for what is missing;
     whole numbers are not rounded, categories are their texts. Anything else as it is."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core, _table
 from ._context import KEYS, agreement, as_text, chosen, context, whole, with_hints
-from ._data import alike, codes, given, is_sparse, rows
+from ._data import alike, alike_rows, chosen_columns, codes, given, is_sparse, rows
 from ._estimator import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                          check_is_fitted, check_rows, seed_of)
 from ._metric import metric_settings
@@ -43,7 +43,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         structure. None: chosen by the number of rows.
     early_exaggeration : float, optional
     early_exaggeration_iter : int, optional
-        Factor of the attraction in the first iterations (12), and how many these are.
+        Factor of the attraction in the first iterations, and how many these are. None: 12 and 250;
+        below 150 rows 1.5 and fewer.
     max_iter : int, optional
         All iterations, those above included, as in scikit-learn.
     learning_rate : "auto" or float
@@ -88,6 +89,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Checksum of the map, which ``iktsne embed`` prints.
     configuration_ : str
         All settings as they were used, as YAML that ``iktsne embed`` reads.
+    column_ : str, list of str or None
+        The columns of a table that were embedded, and that transform takes; None: all.
     n_features_in_, feature_names_in_
         As in every estimator of scikit-learn.
 
@@ -210,10 +213,11 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             pyarrow or polars; float32, float64 and uint8 are used as they are, without a copy. With
             metric="precomputed": distances, n x n.
         column: of a table, the name of the column that is embedded, of vectors or of numbers, or a
-            list of such names; None: all columns, which have to be of numbers. transform takes the
-            same ones.
-        y: labels, or the name of the column of X that holds them, for settings that need them (pictures, objectives with labels); else not used. What
-            cannot be classes, such as values of which some are missing and some negative, is no labels.
+            list of such names; None: all columns but the one that y names, which have to be of
+            numbers. transform takes the same ones.
+        y: labels, or the name of the column of X that holds them, for settings that need them
+            (pictures, objectives with labels); else not used. What cannot be classes, such as values
+            of which some are missing and some negative, is no labels.
         """
         self.fit_transform(X, y, column=column)
         return self
@@ -224,9 +228,14 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in _FITTED:
             self.__dict__.pop(name, None)
         with agreement(self.comm):
+            is_named = column is not None
             if isinstance(y, str):
-                y = _table.column(X, y)
-            X, used, data, report = self._prepare(X, column)
+                name, y = y, _table.column(X, y)
+                column = column if is_named else _table.others(X, name)
+            X, own = self._own_rows(X, column, is_named)
+        own = alike_rows(own, self.comm)
+        with agreement(self.comm):
+            X, used, data, report = self._prepare(X, own)
             self.column_ = column
         labels, why = self._labels(y, X.shape[0])
         if labels is not None:
@@ -258,11 +267,18 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Whether missing values have something to stand for them."""
         return chosen(self.settings).get("preprocess.missing", "refuse") != "refuse"
 
-    def _prepare(self, X, column):
-        """The rows of this rank, checked; all settings, what _core.embed is handed, and whom it is to
-        report to."""
+    def _own_rows(self, X, column, takes_vectors=True):
+        """X, or the matrix of these columns of it, and what `rows` makes of that."""
+        if column is not None:
+            X = chosen_columns(X, column, takes_vectors=takes_vectors)
+        return X, rows(X, allow_missing=self._allows_nan())
+
+    def _prepare(self, X, own):
+        """The rows of this rank, made of X and checked; all settings, what _core.embed is handed, and
+        whom it is to report to."""
         least = 2 if self.comm is None else 0  # a rank may have none
-        X = check_rows(self, X, True, least, self._allows_nan(), column)
+        check_rows(self, X, own, True, least)
+        X = own
         if self.metric == "precomputed" and X.shape[0] != X.shape[1] and self.comm is None:
             raise ValueError(f"metric='precomputed' needs a square matrix, and X is {X.shape[0]} x "
                              f"{X.shape[1]}")
@@ -348,10 +364,11 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _new_rows(self, X):
         check_is_fitted(self)
         with agreement(self.comm):
-            least = 1 if self.comm is None else 0
-            column = None if _table.names(X) is None else self.column_
-            X = check_rows(self, X, False, least, self._allows_nan(), column)
-        return context(self.comm, self.n_jobs, self.verbose), X
+            X, own = self._own_rows(X, None if _table.names(X) is None else self.column_)
+        own = alike_rows(own, self.comm)
+        with agreement(self.comm):
+            check_rows(self, X, own, False, 1 if self.comm is None else 0)
+        return context(self.comm, self.n_jobs, self.verbose), own
 
     def _place(self, made, X):
         if self.model_ is None:

@@ -172,9 +172,10 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     if (source && a->points == IKT_AUTO_INT &&
         a->columns == IKT_AUTO_INT) { /* else of other rows */
         IKT_TRY(ikt_pipeline_look(ctx, &recipe.settings, &source));
-        IKT_TRY(ikt_recipe_fit(ctx, &recipe, ikt_source_rows(source), recipe.work.data.type,
-                               &recipe.settings));
+        recipe.work.data.n = ikt_source_rows(source);
     }
+    IKT_TRY(
+        ikt_recipe_fit(ctx, &recipe, recipe.work.data.n, recipe.work.data.type, &recipe.settings));
     const bool is_asked = has_cluster(a), is_free = a->ranks == IKT_AUTO_INT;
     if (is_asked || is_free) {
         ikt_cluster cluster;

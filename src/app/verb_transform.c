@@ -76,7 +76,7 @@ static ikt_status check_files(ikt_context *ctx, command *w) {
     IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_inputs_check(ctx, w->path, 2));
     IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
-    return ikt_atomic_check_stream(ctx, w->picture, w->overwrite);
+    return w->picture[0] ? ikt_atomic_check_stream(ctx, w->picture, w->overwrite) : IKT_OK;
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {

@@ -202,7 +202,6 @@ ikt_status ikt_atomic_reserve(ikt_context *ctx, const char *path, const char *te
 static ikt_status check(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream,
                         int64_t bytes) {
     char temporary[IKT_PATH_MAX];
-    if (!path[0]) return IKT_OK;
     IKT_TRY(begin(ctx, path, overwrite, may_be_stream, 0, temporary));
     const ikt_status st = bytes > 0 ? ikt_atomic_reserve(ctx, path, temporary, bytes) : IKT_OK;
     if (ctx->rank == 0 && st == IKT_OK) ikt_part_claim(ctx, temporary);
@@ -348,10 +347,12 @@ ikt_status ikt_input_check(ikt_context *ctx, const char *path) {
 size_t ikt_file_name_length(const char *name) {
     const char *last = strrchr(name, ':');
     char path[IKT_PATH_MAX];
+    struct stat about;
     if (!last || last == name || access(name, F_OK) == 0) return strlen(name);
     for (const char *colon = last; colon > name; colon--) {
         snprintf(path, sizeof path, "%.*s", (int)(colon - name), name);
-        if (*colon == ':' && access(path, F_OK) == 0) return (size_t)(colon - name);
+        if (*colon == ':' && stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
+            return (size_t)(colon - name);
     }
     return (size_t)(last - name);
 }

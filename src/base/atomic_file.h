@@ -52,8 +52,7 @@ ikt_status ikt_atomic_target(ikt_context *ctx, const char *path, char target[IKT
 
 /* COLLECTIVE. Checks now what the functions above would find later, so that a long run does not end
  * at a name that cannot be written or at a full disk. Leaves a claim of the name alone
- * (base/part_file.h): another run that may not replace the file is refused. Of "", which is no file
- * that somebody wants, there is nothing to check. Errors: theirs. */
+ * (base/part_file.h): another run that may not replace the file is refused. Errors: theirs. */
 ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite);
 ikt_status ikt_atomic_check_stream(ikt_context *ctx, const char *path, bool overwrite);
 ikt_status ikt_atomic_check_space(ikt_context *ctx, const char *path, int64_t bytes);

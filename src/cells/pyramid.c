@@ -25,9 +25,10 @@
 #include "base/sort.h"
 #include "metric/near_bytes.h"
 
-/* Nodes of a level that are followed down: fewer miss more nearest centres, more cost more. Cells
- * of several passes need not be so near: what one pass cuts apart the next leaves together. */
-enum { FOLLOWED = 16, FOLLOWED_OF_PASSES = 8 };
+/* Nodes of a level that are followed down: fewer miss more nearest centres, more cost more. Rows
+ * that come as bytes are searched in several passes, whose cells need not be so near: what one pass
+ * cuts apart the next leaves together. */
+enum { FOLLOWED = 16, FOLLOWED_BY_BYTES = 8 };
 
 enum {
     GROUP = IKT_PACK_ROWS,
@@ -202,7 +203,7 @@ ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_cells *cells, const fl
                        .isa = ikt_cpu_isa(),
                        .d = cells->d,
                        .levels = 1,
-                       .followed = mean ? FOLLOWED_OF_PASSES : FOLLOWED,
+                       .followed = mean ? FOLLOWED_BY_BYTES : FOLLOWED,
                        .count = {cells->count},
                        .packed = {cells->packed},
                        .held = ikt_arrays_of(ctx, "cells")};
@@ -354,6 +355,6 @@ void ikt_pyramid_find(const ikt_pyramid *p, const float *x, const int32_t *word,
 int64_t ikt_pyramid_compared(int64_t count, bool has_mean) {
     int64_t compared = 0;
     for (; count > TOP_MOST; count = groups_of(count))
-        compared += (has_mean ? FOLLOWED_OF_PASSES : FOLLOWED) * GROUP;
+        compared += (has_mean ? FOLLOWED_BY_BYTES : FOLLOWED) * GROUP;
     return compared + count;
 }

@@ -28,7 +28,8 @@ static const ikt_key layout_keys[] = {
         "(docs/objectives.md)"),
     KEY(preset, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|matlab", "",
         "The schedule that those keys of this section follow that are left at auto: default is "
-        "exaggeration 12 for 250 of 750 iterations; matlab is that of the Isolation kernel paper "
+        "exaggeration 12 (1.5 below 150 rows) for 250 of 750 iterations; matlab is that of the "
+        "Isolation kernel paper "
         "(exaggeration 4 for 100 of 1000 iterations, learning rate 500 on the full gradient, "
         "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
@@ -37,7 +38,9 @@ static const ikt_key layout_keys[] = {
         "largevis (twice as many from 500,000 rows on), and 0 for pca, eigenmap, kpca and kda"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "The factor on the attraction in the first phase, in which clusters form; auto is that of "
-        "the preset, and 1.5 below 150 rows, which 12 would hold in one place"),
+        "the preset; that of default is 1.5 below 150 rows, which 12 would hold in one place, but "
+        "no "
+        "less than final_exaggeration. Landmarks have the factor of all rows"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "The length of the first phase; with stop: auto the most that it may have. auto is that of "
         "the preset, below 150 rows in proportion to these"),
@@ -239,7 +242,7 @@ static void resolve_schedule(ikt_layout_settings *s, double n) {
         s->tsne_iterations = begins ? tsne_share(s, preset) : 0;
     if (s->exaggeration <= IKT_AUTO_REAL)
         s->exaggeration = n < rows_of_first_phase && s->preset == IKT_PRESET_DEFAULT
-                              ? exaggeration_of_few
+                              ? fmax(exaggeration_of_few, s->final_exaggeration)
                               : preset->exaggeration;
     if (s->momentum <= IKT_AUTO_REAL)
         s->momentum = kind->momentum > 0 ? kind->momentum : preset->momentum;

@@ -47,8 +47,8 @@ ikt_status ikt_pass_tiles(ikt_context *ctx, const ikt_pass_rows *rows, const ikt
  *   course       its round is the pass, from 0 on; its lists are improved in place, at the end of
  *                the pass and before a checkpoint within it; what it notes as done are slots of the
  *                pass
- * Errors: IKT_ERR_RESOURCE, IKT_STOPPED, those of reading. Memory: tiles, cells, order and lists of
- * its own. */
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED, those of reading. Memory: the tiles, which stay; cells,
+ * order and lists of its own. */
 ikt_status ikt_pass_search(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_order *order,
                            int64_t candidates, ikt_tiles *tiles, ikt_list_course *course);
 

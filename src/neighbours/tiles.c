@@ -71,11 +71,16 @@ void ikt_tiles_pack(ikt_context *ctx, const ikt_tiles *tiles, const char *plain,
         ikt_quantise_all(ctx, &tiles->quantiser, (const float *)(const void *)plain, count, packed);
 }
 
-/* COLLECTIVE. The arrays of tiles of as many rows serve once more; else there are new ones. */
+/* COLLECTIVE. The arrays of tiles of the same rows, held alike, serve once more; else there are new
+ * ones. What decides is the same on all ranks. */
 static ikt_status make_room(ikt_context *ctx, ikt_tiles *out, ikt_tiles *made) {
-    made->owned = out->owned;
-    made->packed = out->packed;
-    out->owned = out->packed = NULL;
+    const ikt_scorer *then = &out->scorer, *now = &made->scorer;
+    if (then->rows.n == now->rows.n && then->row_bytes == now->row_bytes &&
+        then->keeps_packed == now->keeps_packed) {
+        made->owned = out->owned;
+        made->packed = out->packed;
+        out->owned = out->packed = NULL;
+    }
     ikt_tiles_destroy(out);
     if (!made->owned)
         IKT_TRY(ikt_alloc_all(ctx, &made->owned, made->scorer.rows.count,
@@ -110,6 +115,7 @@ ikt_status ikt_tiles_rows(ikt_context *ctx, const ikt_order *order, ikt_dataset 
             ikt_scorer_rows(ikt_metric_of(data), NULL, ikt_dataset_columns(data), &order->rows)};
     IKT_IN_STAGE(ctx, IKT_STAGE_READ);
     IKT_TRY(read_rows(ctx, order, data, out, &made));
+    ikt_free(&made.packed);
     return ikt_give(out, made);
 }
 
@@ -123,7 +129,10 @@ ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_or
     IKT_TRY(ikt_agree(ctx, create(ctx, cells, &made)));
     if (made.scorer.metric == &ikt_metric_euclidean)
         IKT_TRY(ikt_quantiser_create(ctx, &order->rows, made.owned, d, &made.quantiser));
-    if (made.quantiser.unit > 0) IKT_TRY(ikt_agree(ctx, pack_own(ctx, &made)));
+    if (made.quantiser.unit > 0)
+        IKT_TRY(ikt_agree(ctx, pack_own(ctx, &made)));
+    else
+        ikt_free(&made.packed);
     return ikt_give(out, made);
 }
 

@@ -61,21 +61,23 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
 /* COLLECTIVE. Coordinates as tiles: scores are distances of preprocessed rows. Reads the own rows
  * of `data`, brings them to their slots and, where the metric is the Euclidean one, quantises them:
  * 4 d bytes a row, and 2 d + 6. It is timed as reading.
- *   out   empty, or tiles of as many own rows that this function has made: their memory serves
- *         again, so that the system need not clear it anew in every pass
- * Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
+ *   out   empty, or tiles of before: where they hold the same rows alike, their memory serves
+ * again, and the system need not clear it anew in every pass Errors: IKT_ERR_RESOURCE, those of
+ * reading; empty then. */
 ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                           ikt_dataset *data, ikt_tiles *out);
 
 /* COLLECTIVE. The same rows in their slots, to be scored one by one (ikt_scorer): there are no
- * tiles, and nothing is packed. Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
+ * tiles, and nothing is packed.
+ *   out   as in ikt_tiles_data
+ * Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
 ikt_status ikt_tiles_rows(ikt_context *ctx, const ikt_order *order, ikt_dataset *data,
                           ikt_tiles *out);
 
 /* COLLECTIVE. Rows as bytes as tiles (ikt_scorer_bytes): a copy, plain and packed, 2 d bytes a row.
  *   bytes   the own rows in the order of rows
  *   d       columns
- *   out     empty, or tiles of as many own rows that this function has made
+ *   out     as in ikt_tiles_data
  * Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_tiles_bytes(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                            const ikt_byte_rows *bytes, int64_t d, ikt_tiles *out);

@@ -202,9 +202,12 @@ static ikt_status make(ikt_context *ctx, const ikt_settings *given, const ikt_sh
     IKT_TRY(count_pairs(ctx, &settings->affinity, &out->graph));
     IKT_TRY(ikt_check_time(ctx, &settings->run));
     IKT_TRY(check_columns(ctx, settings, shape));
-    /* How many rows are left, only their values tell: ikt_recipe_fit. */
+    /* How many rows are left, only their values tell (ikt_recipe_fit). */
     if (settings->preprocess.missing != IKT_MISSING_DROP)
         IKT_TRY(check_rows(ctx, settings, out, data.n));
+    else if (out->start_rows > 0)
+        IKT_TRY(ikt_check_start(ctx, &settings->layout, out->start_rows, out->start_dimensions,
+                                out->start_rows));
     adopt_matrix(settings);
     data.is_sparse = shape->is_stored_sparse && settings->preprocess.pca == 0;
     data.graph_entries = out->graph.entries;

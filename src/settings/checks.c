@@ -93,10 +93,10 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
     if (!output->file[0] && needs_file)
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.file is not set: name the HDF5 file to write");
     IKT_TRY(check_picture_name(ctx, output->picture));
-    IKT_TRY(ikt_atomic_check(ctx, output->file, overwrite));
-    IKT_TRY(ikt_atomic_check_stream(ctx, output->picture, overwrite));
+    if (output->file[0]) IKT_TRY(ikt_atomic_check(ctx, output->file, overwrite));
+    if (output->picture[0]) IKT_TRY(ikt_atomic_check_stream(ctx, output->picture, overwrite));
     /* Whether output.graph may be written depends on the graph (pipeline/early_outputs.h). */
-    return ikt_atomic_check(ctx, output->model, overwrite);
+    return output->model[0] ? ikt_atomic_check(ctx, output->model, overwrite) : IKT_OK;
 }
 
 /* --- what has to fit the data ----------------------------------------------------------------- */
@@ -143,6 +143,7 @@ int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, i
 }
 
 ikt_status ikt_check_room(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
+    if (!settings->output.file[0]) return IKT_OK;
     return ikt_atomic_check_space(ctx, settings->output.file,
                                   ikt_check_result_bytes(ctx, settings, n));
 }

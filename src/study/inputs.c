@@ -66,7 +66,8 @@ ikt_status ikt_study_lack(ikt_context *ctx, const ikt_study *study, const ikt_st
     return IKT_OK;
 }
 
-/* COLLECTIVE. Rows and columns of a data set, which is opened as its runs open it. */
+/* COLLECTIVE. Rows and columns of a data set, which is opened as the settings of the study and of
+ * the set say; those of a method or an axis are not known yet. */
 static ikt_status measure_table(ikt_context *ctx, const ikt_study *study,
                                 const ikt_study_data *data, ikt_study_table *table) {
     const ikt_assignments *said[] = {&study->settings, &data->settings};

@@ -275,7 +275,10 @@ static void forget_all(looked *last) {
 /* COLLECTIVE. How many rows are left where missing values are filled or left out. */
 static ikt_status count_rows(ikt_context *ctx, const ikt_settings *settings, looked *last,
                              int64_t *n) {
-    const int missing = settings->preprocess.missing;
+    /* By means or medians, as many rows are left. */
+    const int missing = settings->preprocess.missing == IKT_MISSING_MEDIAN
+                            ? IKT_MISSING_MEAN
+                            : settings->preprocess.missing;
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     for (int64_t r = 0; r < last->n_rows; r++)
         if (last->rows[r].missing == missing &&

@@ -35,4 +35,7 @@ cmp -s one.txt two.txt || fail "evaluate: other labels"
 grep -q "no labels 'none.csv:kind:a'" err.txt || fail "no file: $(cat err.txt)"
 "$IKT_PROGRAM" evaluate own.h5 --labels t.csv:no:a 2>err.txt && fail "no column"
 grep -q "t.csv has no column 'no:a'" err.txt || fail "no column: $(cat err.txt)"
+mkdir -p run-13 # a folder is no file that a column could be of
+"$IKT_PROGRAM" evaluate own.h5 --labels run-13:30/missing.csv:kind 2>err.txt && fail "a folder before the colon"
+grep -q "run-13:30/missing.csv" err.txt || fail "a folder before the colon: $(cat err.txt)"
 exit $failed

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "io/formats/reader.h"
+#include "io/numbers/element.h"
 
 static const ikt_reader_options plain = {.header = IKT_HEADER_AUTO};
 
@@ -165,6 +166,42 @@ static void npy_of_every_type(void **state) {
               BYTES(1, 2, 3, 4, 5, 6), IKT_TYPE_U8, 3, 2, (const double[]){1, 4, 2, 5, 3, 6});
 }
 
+/* What IEEE 754 says of the bits of a number of half precision. */
+static float half_of(int bits) {
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double size = exponent == 31  ? (fraction ? NAN : INFINITY)
+                        : exponent == 0 ? ldexp(fraction, -24)
+                                        : ldexp(1024 + fraction, exponent - 25);
+    return (float)(bits >> 15 ? -size : size);
+}
+
+/* All numbers of half precision, in both orders of bytes, side by side and apart. */
+static void halves_are_what_the_standard_says(void **state) {
+    enum { ALL = 1 << 16, APART = 3 };
+    ikt_context *ctx = *state;
+    unsigned char *stored;
+    float *value;
+    assert_int_equal(ikt_alloc(ctx, &stored, ALL, 2, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &value, APART * ALL, sizeof *value, "test"), IKT_OK);
+    for (int variant = 0; variant < 4; variant++) {
+        const bool is_big = variant & 1;
+        const int64_t stride = variant & 2 ? APART : 1;
+        for (int bits = 0; bits < ALL; bits++) {
+            stored[2 * bits + is_big] = (unsigned char)(bits & 255);
+            stored[2 * bits + !is_big] = (unsigned char)(bits >> 8);
+        }
+        const ikt_element half = {'f', 2, is_big};
+        assert_int_equal(ikt_elements_convert(half, stored, ALL, value, stride), ALL);
+        for (int bits = 0; bits < ALL; bits++) {
+            const float found = value[bits * stride], expected = half_of(bits);
+            if (isnan(expected) ? !isnan(found)
+                                : found != expected || signbit(found) != signbit(expected))
+                fail_msg("bits %04x: %g, not %g", (unsigned)bits, (double)found, (double)expected);
+        }
+    }
+    ikt_free_all(&stored, &value);
+}
+
 static void npy_error(ikt_context *ctx, const char *header, const char *text) {
     static const unsigned char data[16] = {0};
     npy file = make_npy(1, header, data, sizeof data);
@@ -252,5 +289,6 @@ static void missing_and_strange_files(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(idx_of_every_type), ikt_test(idx_errors), ikt_test(npy_of_every_type),
-              ikt_test(npy_errors), ikt_test(npy_damaged), ikt_test(damaged_compression),
+              ikt_test(halves_are_what_the_standard_says), ikt_test(npy_errors),
+              ikt_test(npy_damaged), ikt_test(damaged_compression),
               ikt_test(missing_and_strange_files))

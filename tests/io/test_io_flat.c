@@ -160,5 +160,38 @@ static void files_that_change(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
+/* Many integers are converted by all threads: each comes as it is, and of two that no floating
+ * number holds the first one is named. */
+static void many_integers(void **state) {
+    enum { COUNT = 200000, COLUMNS = 4, BAD = 150001, WORSE = 190000 };
+    ikt_context *ctx = *state;
+    ikt_source *source = NULL;
+    int64_t *value;
+    double *read;
+    char name[IO_NAME_MAX];
+    const ikt_source_options options = {.dataset = "X",
+                                        .raw = {ikt_element_native('i', 8), COLUMNS, 0}};
+    io_name(ctx, "many.raw", name);
+    assert_int_equal(ikt_alloc(ctx, &value, COUNT, sizeof *value, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &read, COUNT, sizeof *read, "test"), IKT_OK);
+    for (int is_bad = 0; is_bad < 2; is_bad++) {
+        for (int64_t e = 0; e < COUNT; e++)
+            value[e] = e * e - 7 * COUNT;
+        if (is_bad) value[BAD] = value[WORSE] = (INT64_C(1) << 53) + 1;
+        if (ikt_rank(ctx) == 0) io_write(name, value, COUNT * sizeof *value, false);
+        ikt_barrier(ctx);
+        assert_int_equal(ikt_source_open_with(ctx, name, &options, &source), IKT_OK);
+        const ikt_status st = ikt_source_read(source, 0, COUNT / COLUMNS, read);
+        assert_int_equal(st, is_bad ? IKT_ERR_DATA : IKT_OK);
+        if (is_bad) io_expect(ctx, "row 37500, column 1: an integer beyond 2^53 loses digits");
+        for (int64_t e = 0; !is_bad && e < COUNT; e++)
+            assert_true(read[e] == (double)value[e]);
+        ikt_source_close(&source);
+        io_remove(ctx, name);
+    }
+    ikt_free_all(&value, &read);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
 IKT_MPI_TESTS(ikt_test(arrays_of_both_orders), ikt_test(raw_numbers),
-              ikt_test(transposed_data_sets), ikt_test(files_that_change))
+              ikt_test(transposed_data_sets), ikt_test(files_that_change), ikt_test(many_integers))

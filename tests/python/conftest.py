@@ -1,5 +1,7 @@
 import os
+import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -24,6 +26,25 @@ def program(tmp_path):
         out = subprocess.run([path, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True,
                              timeout=120)
         assert out.returncode == 0, out.stdout + out.stderr
+        return out.stdout
+
+    return run
+
+
+@pytest.fixture
+def run_ranks(tmp_path):
+    """Runs a script of Python on so many ranks, in a folder of its own; what it prints."""
+    pytest.importorskip("mpi4py")
+    launcher = os.environ.get("IKT_MPIRUN", "mpirun -n").split()
+    if not shutil.which(launcher[0]):
+        pytest.skip("there is no mpirun")
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+    def run(count, script):
+        out = subprocess.run([*launcher, str(count), sys.executable, "-c", script], cwd=tmp_path,
+                             env=environment, capture_output=True, text=True, timeout=120)
+        assert out.returncode == 0, out.stderr
         return out.stdout
 
     return run

@@ -314,7 +314,7 @@ def test_tl_with_a_graph(adata, blobs):
 # --- distributed rows -------------------------------------------------------------------------------
 
 
-def test_distributed_rows(blobs, tmp_path):
+def test_distributed_rows(blobs, tmp_path, run_ranks):
     np.save(tmp_path / "rows.npy", blobs[0])
     script = """
 from mpi4py import MPI
@@ -334,26 +334,13 @@ if comm.rank == 0:
     np.save("near.npy", np.concatenate(placed))
     print(told["trustworthiness (k 12)"])
 """
-    out = run_ranks(3, script, tmp_path)
+    out = run_ranks(3, script)
     alone = iktsne.TSNE(**FEW).fit(blobs[0])
     told = iktsne.evaluate(blobs[0], alone.embedding_, measures="trustworthiness")
     assert float(out) == told["trustworthiness (k 12)"]
     np.testing.assert_array_equal(np.load(tmp_path / "map.npy"), alone.embedding_)
     np.testing.assert_array_equal(np.load(tmp_path / "near.npy"),
                                   alone.transform(blobs[0] + np.float32(1e-3)))
-
-
-def run_ranks(count, script, folder):
-    pytest.importorskip("mpi4py")
-    launcher = os.environ.get("IKT_MPIRUN", "mpirun -n").split()
-    if not shutil.which(launcher[0]):
-        pytest.skip("there is no mpirun")
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    out = subprocess.run([*launcher, str(count), sys.executable, "-c", script], cwd=folder,
-                         env=environment, capture_output=True, text=True, timeout=120)
-    assert out.returncode == 0, out.stderr
-    return out.stdout
 
 
 def test_ranks_are_started_from_a_process_that_uses_iktsne(blobs):
@@ -375,7 +362,7 @@ print(out.stdout.split(), out.stderr)
     assert out.stdout.split("]")[0] == "['here', 'here'", out.stdout + out.stderr
 
 
-def test_what_one_rank_refuses_all_refuse(tmp_path):
+def test_what_one_rank_refuses_all_refuse(run_ranks):
     """Where one rank raised alone, the others would wait for it; and a rank may have no rows."""
     script = """
 from mpi4py import MPI
@@ -405,10 +392,10 @@ if comm.rank == 0:
     print(all(len(t) == 2 for t in told), "rank 1 of comm" in told[0][0], "NaN" in told[2][0],
           "rank 0 of comm" in told[1][1])
 """
-    assert run_ranks(3, script, tmp_path).split() == ["True"] * 4
+    assert run_ranks(3, script).split() == ["True"] * 4
 
 
-def test_classes_of_all_ranks(tmp_path):
+def test_classes_of_all_ranks(run_ranks):
     """A rank knows its own classes alone; one name is one class on all, whatever each rank has."""
     script = """
 from mpi4py import MPI
@@ -426,7 +413,7 @@ told.append(iktsne.evaluate(None, rows[own], mixed, comm=comm))
 if comm.rank == 0:
     print(told[0] == told[1] != {}, told[0] == told[2])
 """
-    assert run_ranks(3, script, tmp_path).split() == ["True", "True"]
+    assert run_ranks(3, script).split() == ["True", "True"]
 
 
 def test_a_decimal_comma_changes_nothing(blobs, tmp_path):

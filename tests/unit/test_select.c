@@ -114,6 +114,28 @@ static void a_tightened_selection_is_complete_below_its_limit(void **state) {
         if (is_usable(isas[i])) check_tightened(isas[i]);
 }
 
+/* Where all that is offered is kept, the buffer need only hold it and IKT_SELECT_BEYOND pairs more:
+ * what stands behind these is not touched, and every pair is there. */
+static void a_buffer_of_what_is_offered_is_enough(void **state) {
+    (void)state;
+    enum { MOST = 70, BEHIND = 8 };
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+        for (int64_t count = 1; count <= MOST && is_usable(isas[i]); count++) {
+            ikt_pair buffer[MOST + IKT_SELECT_BEYOND + BEHIND];
+            float value[MOST + 16];
+            ikt_select s;
+            for (int64_t e = 0; e < MOST + 16; e++)
+                value[e] = float_at(e);
+            memset(buffer, 0x5A, sizeof buffer);
+            ikt_select_begin(&s, isas[i], count, buffer);
+            ikt_select_floats(&s, -1, 0, count, value);
+            for (int64_t e = count + IKT_SELECT_BEYOND; e < MOST + IKT_SELECT_BEYOND + BEHIND; e++)
+                assert_true(buffer[e] == 0x5A5A5A5A5A5A5A5A);
+            ikt_select_end(&s);
+            assert_int_equal(s.count, count);
+        }
+}
+
 /* Brings the k least of 0 .. count - 1, in one of four orders, to the front. */
 static void check_part(ikt_isa isa, int64_t count, int64_t k, int order) {
     enum { PAIRS = 700 };
@@ -212,6 +234,7 @@ int main(void) {
         cmocka_unit_test(the_k_least_are_kept_with_ties_by_number),
         cmocka_unit_test(pairs_give_their_parts_back_in_order),
         cmocka_unit_test(a_tightened_selection_is_complete_below_its_limit),
+        cmocka_unit_test(a_buffer_of_what_is_offered_is_enough),
         cmocka_unit_test(the_least_pairs_come_first),
         cmocka_unit_test(numbers_are_dealt_in_order),
         cmocka_unit_test(numbers_are_ordered_by_group),

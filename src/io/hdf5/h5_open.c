@@ -190,7 +190,8 @@ typedef enum { OPEN_TO_READ, OPEN_TO_ADD, CREATE } opening;
 
 /* COLLECTIVE. Opens or creates the file `name` on all ranks; after a failure none keeps it open.
  * A process without MPI, or one rank that reads, opens it by the driver of HDF5 for one process,
- * which alone reads virtual data sets. path   what messages call it */
+ * which alone reads virtual data sets.
+ *   path   what messages call it */
 static ikt_status open_file(ikt_context *ctx, const char *path, const char *name, opening how,
                             hid_t *file) {
     static const char *const done[] = {"opened", "opened for writing", "created"};

@@ -1,35 +1,54 @@
 /* Virtual data sets of HDF5, which are made of parts of other files. See h5.h.
  *
- * HDF5 gives zeros for a part whose file or data set is missing or too short, without a word, and
+ * HDF5 gives zeros for a part whose file or data set is missing or too short, or cannot be opened
+ * beside all others, without a word, and
  * reads none on several ranks. So every part is looked for before the first row is read, where HDF5
  * looks for it: beside the file, or in the folder that HDF5_VDS_PREFIX names; one with a place of
  * its own as it is named. What no part covers is as it was meant, the fill value. */
+#define _GNU_SOURCE /* realpath */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "io/hdf5/h5.h"
 
-enum { NAME_SIZE = 1024 };
+enum { NAME_SIZE = 1024, FILES_BESIDE = 64 /* that others of the process may have open */ };
 
-/* Where the file of a part is: as HDF5 finds it. */
+static void free_text(char **text) {
+    free(*text);
+}
+
+/* Whether a file is in a folder; `path` receives how it is called there. */
+static bool is_in(const char *folder, int length, const char *name, char path[IKT_PATH_MAX]) {
+    snprintf(path, IKT_PATH_MAX, "%.*s%s%.2000s", length, folder, length > 0 ? "/" : "", name);
+    return access(path, R_OK) == 0;
+}
+
+/* Where the file of a part is: in one of the folders of HDF5_VDS_PREFIX, beside the file, or beside
+ * the one that this is a link to. */
 static void find_file(hid_t dataset, const char *name, char path[IKT_PATH_MAX]) {
-    char own[IKT_PATH_MAX] = "";
-    const char *prefix = getenv("HDF5_VDS_PREFIX");
-    const bool has_place = name[0] == '/';
+    char own[IKT_PATH_MAX] = "", *real IKT_AT_END(free_text) = NULL;
+    const char *prefix = getenv("HDF5_VDS_PREFIX"), *slash;
+    if (name[0] == '/') {
+        if (is_in("", 0, name, path)) return;
+        name = strrchr(name, '/') + 1;
+    }
+    for (const char *at = prefix; at && *at; at += strspn(at, ":")) {
+        const int length = (int)strcspn(at, ":");
+        if (is_in(at, length, name, path)) return;
+        at += length;
+    }
     if (H5Fget_name(dataset, own, sizeof own) < 0) own[0] = '\0';
-    char *slash = strrchr(own, '/');
-    if (slash) *slash = '\0';
+    slash = strrchr(own, '/');
+    if (is_in(slash ? own : ".", slash ? (int)(slash - own) : 1, name, path)) return;
+    real = realpath(own, NULL);
+    slash = real ? strrchr(real, '/') : NULL;
+    if (slash && is_in(real, (int)(slash - real), name, path)) return;
     snprintf(path, IKT_PATH_MAX, "%s", name);
-    if (has_place && access(path, R_OK) == 0) return;
-    if (has_place) name = strrchr(name, '/') + 1;
-    snprintf(path, IKT_PATH_MAX, "%.2000s/%.2000s", prefix ? prefix : "", name);
-    if (prefix && access(path, R_OK) == 0) return;
-    snprintf(path, IKT_PATH_MAX, "%.2000s/%.2000s", slash ? own : ".", name);
-    if (access(path, R_OK) != 0) snprintf(path, IKT_PATH_MAX, "%s", name);
 }
 
 /* Whether a data set has all of what is taken from it.
@@ -57,6 +76,7 @@ static bool is_there(hid_t dataset, hid_t list, size_t k, char what[2 * NAME_SIZ
         H5Pget_virtual_dsetname(list, k, name, sizeof name) < 0)
         return false;
     const bool is_own = strcmp(file, ".") == 0;
+    if (strchr(file, '%')) return true; /* one of a series without an end, which HDF5 counts */
     snprintf(what, 2 * NAME_SIZE, "%s%s%s", is_own ? "" : file, is_own ? "" : ":", name);
     if (!is_own) find_file(dataset, file, path);
     const hid_t other IKT_AT_END(ikt_h5_end) =
@@ -65,6 +85,27 @@ static bool is_there(hid_t dataset, hid_t list, size_t k, char what[2 * NAME_SIZ
     const hid_t wanted IKT_AT_END(ikt_h5_end) = H5Pget_virtual_srcspace(list, k);
     const hid_t place IKT_AT_END(ikt_h5_end) = H5Pget_virtual_vspace(list, k);
     return wanted >= 0 && place >= 0 && is_whole(source, wanted, place);
+}
+
+/* Files of the parts; one that has several, which follow each other, is one. */
+static size_t count_files(hid_t list, size_t parts) {
+    char name[2][NAME_SIZE] = {"", ""};
+    size_t files = 0;
+    for (size_t k = 0; k < parts; k++)
+        files += H5Pget_virtual_filename(list, k, name[k % 2], NAME_SIZE) < 0 ||
+                 strcmp(name[0], name[1]) != 0;
+    return files;
+}
+
+/* Whether HDF5 may hold so many files open, as it does with those of all parts; the limit is raised
+ * as far as the system lets us. */
+static bool may_open(size_t files) {
+    struct rlimit limit;
+    const rlim_t wanted = (rlim_t)files + FILES_BESIDE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return true;
+    if (limit.rlim_max < wanted) return false;
+    limit.rlim_cur = wanted;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
 bool ikt_h5_is_virtual(hid_t dataset) {
@@ -85,6 +126,12 @@ ikt_status ikt_h5_check_virtual(ikt_context *ctx, hid_t dataset, const char *nam
                         name);
     ikt_status st = IKT_OK;
     if (H5Pget_virtual_count(list, &parts) < 0) parts = 0;
+    if (!may_open(count_files(list, parts)))
+        return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                        "%s is a virtual data set of so many files that they may not be open at "
+                        "once, and HDF5 would give zeros for the others: raise the limit of open "
+                        "files (ulimit -n)",
+                        name);
     for (size_t k = 0; k < parts && st == IKT_OK; k++)
         if (!is_there(dataset, list, k, what))
             st = ikt_fail(ctx, IKT_ERR_FILE,

@@ -70,8 +70,9 @@ static int64_t convert(const ikt_source *source, const char *stored, int64_t cou
     const ikt_element element = ((const flat_self *)source->self)->layout.element;
     const int64_t value = (int64_t)ikt_type_size(source->type);
     int64_t good = count;
-#pragma omp parallel for schedule(static) reduction(min                                            \
-                                                    : good) num_threads(ikt_threads(source->ctx))
+#pragma omp parallel for schedule(static) if (count > PIECE) reduction(min                         \
+                                                                       : good)                     \
+    num_threads(ikt_threads(source->ctx))
     for (int64_t at = 0; at < count; at += PIECE) {
         const int64_t now = count - at < PIECE ? count - at : PIECE;
         const int64_t done =
