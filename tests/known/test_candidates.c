@@ -224,9 +224,9 @@ static void as_many_candidates_as_the_help_says(void **state) {
     assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 200, 2, false), 12 * 200);
     s.passes = IKT_AUTO_INT;
     assert_int_equal(ikt_affinity_passes(&s, 128), 1);
-    assert_int_equal(ikt_affinity_passes(&s, 129), 4);
-    s.passes = 3;
-    assert_int_equal(ikt_affinity_passes(&s, 5), 3);
+    assert_int_equal(ikt_affinity_passes(&s, 129), 3);
+    s.passes = 2;
+    assert_int_equal(ikt_affinity_passes(&s, 5), 2);
     assert_int_equal(ikt_affinity_passes(&s, 0), 1); /* codes */
     s.candidates = 70;
     assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30, 1, false), 70);
