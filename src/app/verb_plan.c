@@ -169,13 +169,13 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     const ikt_status st = ikt_recipe_make(ctx, &settings, &shape, ranks, threads, &recipe);
     ikt_shape_destroy(&shape);
     IKT_TRY(st);
+    int64_t n = recipe.work.data.n;
     if (source && a->points == IKT_AUTO_INT &&
         a->columns == IKT_AUTO_INT) { /* else of other rows */
         IKT_TRY(ikt_pipeline_look(ctx, &recipe.settings, &source));
-        recipe.work.data.n = ikt_source_rows(source);
+        n = ikt_source_rows(source);
     }
-    IKT_TRY(
-        ikt_recipe_fit(ctx, &recipe, recipe.work.data.n, recipe.work.data.type, &recipe.settings));
+    IKT_TRY(ikt_recipe_fit(ctx, &recipe, n, recipe.work.data.type, &recipe.settings));
     const bool is_asked = has_cluster(a), is_free = a->ranks == IKT_AUTO_INT;
     if (is_asked || is_free) {
         ikt_cluster cluster;
