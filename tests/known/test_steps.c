@@ -316,6 +316,7 @@ static void steps_with_late_exaggeration(void **state) {
                                   .late_from = later ? 11 : 0};
         const option options[] = {
             {"layout.init", "random"},
+            {"layout.exaggeration", "1.5"},
             {"layout.final_exaggeration", "3"},
             {"layout.learning_rate", "20"},
             {"layout.final_learning_rate", "45"},

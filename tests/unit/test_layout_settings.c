@@ -96,6 +96,9 @@ static void late_exaggeration_shortens_the_step(void **state) {
                 60);
     assert_true(resolved(*state, "layout.final_exaggeration=4 layout.learning_rate=300", 60000)
                     .final_learning_rate == 300);
+    /* Few rows: no less than what comes after. */
+    assert_true(resolved(*state, "layout.final_exaggeration=3", 100).exaggeration == 3);
+    assert_true(resolved(*state, "layout.final_exaggeration=1.2", 100).exaggeration == 1.5);
     assert_true(resolved(*state, "layout.degrees_of_freedom=inf", 10).degrees_of_freedom ==
                 INFINITY);
 }
