@@ -62,7 +62,7 @@ def check_rows(estimator, X, made, reset, least=1):
     columns of the fit; these are remembered where it is a fit (reset)."""
     names = names_of_columns(X)
     if HAS_SKLEARN:
-        named = made if names is None or _table.library(X) == "pyarrow" else X  # what knows its names
+        named = made if names is None or _table.package(X) == "pyarrow" else X  # what knows its names
         options = {"accept_sparse": "csr", "dtype": None, "reset": reset, "ensure_min_samples": least}
         try:
             from sklearn.utils.validation import validate_data

@@ -3,14 +3,14 @@
 import numpy as np
 
 
-def library(value):
+def package(value):
     """The library that a table or a column is of: "pyarrow", "polars", or another."""
     return type(value).__module__.split(".")[0]
 
 
 def names(table):
     """Names of the columns of a table or data frame; None of anything else."""
-    if library(table) == "pyarrow":
+    if package(table) == "pyarrow":
         return getattr(table, "column_names", None)
     if hasattr(table, "collect_schema") and not hasattr(table, "get_column"):
         raise TypeError("X is a LazyFrame: give X.collect()")
@@ -42,7 +42,7 @@ def others(table, name):
 def as_array(values):
     """A column of pyarrow or polars as an array of numpy: None, or NaN of floating numbers, for what is missing;
     whole numbers are not rounded, categories are their texts. Anything else as it is."""
-    kind = library(values)
+    kind = package(values)
     if kind == "polars" and hasattr(values, "null_count") and hasattr(values, "dtype"):
         if values.dtype.is_integer() and values.null_count():
             return np.array(values.to_list(), dtype=object)

@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
     bool is_on, is_signal;         /* is_signal: the last request was not that of the clock */
     bool has_saved;                /* since the watch began */
-    const struct ikt_saver *saver; /* of ikt_watch_allow; NULL: nobody may pause there */
+    const struct ikt_saver *saver; /* of IKT_MAY_PAUSE; NULL: nobody may pause there */
     bool *has_worked;              /* likewise */
     double stop_at, spare;         /* the end, and what is kept free before it */
     double save_every, saved_at, save_seconds;

@@ -26,7 +26,7 @@ static uint64_t mix(uint64_t x) {
 uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed) {
     const unsigned char *byte = data;
     uint64_t state = mix(seed + 0x9E3779B97F4A7C15u * (bytes + 1));
-    uint64_t word = 0;
+    uint64_t word;
     for (; bytes >= sizeof word; byte += sizeof word, bytes -= sizeof word) {
         memcpy(&word, byte, sizeof word);
         state = mix(state ^ word) + 0x9E3779B97F4A7C15u;

@@ -210,9 +210,14 @@ ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool 
     return IKT_OK;
 }
 
-void ikt_watch_allow(ikt_context *ctx, const ikt_saver *saver, bool *has_worked) {
-    ctx->watch.saver = saver;
+ikt_pausing ikt_watch_allow(ikt_context *ctx, const ikt_saver *saver, bool *has_worked) {
+    ctx->watch.saver = saver->where ? saver : NULL;
     ctx->watch.has_worked = has_worked;
+    return (ikt_pausing){ctx};
+}
+
+void ikt_watch_forbid(const ikt_pausing *pausing) {
+    pausing->ctx->watch.saver = NULL;
 }
 
 ikt_status ikt_watch_pause(ikt_context *ctx) {

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arrays.h"
 #include "base/status.h"
 #include "iktsne/watcher.h"
 
@@ -72,10 +73,19 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
  *   has_worked   of this rank, since the last checkpoint; cleared when one is written */
 ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);
 
-/* SAME-ARGS. From now on ikt_watch_pause, which is called by code that knows nothing of the stage
- * that it works for, does as ikt_watch_pause_after with these, which are borrowed. NULL: it does
- * nothing. */
-void ikt_watch_allow(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);
+/* SAME-ARGS. To the end of the block in which this stands, ikt_watch_pause, which is called by code
+ * that knows nothing of the stage that it works for, does as ikt_watch_pause_after with these,
+ * which are borrowed. Where the saver has no folder it does nothing. */
+#define IKT_MAY_PAUSE(ctx, saver, has_worked)                                                      \
+    const ikt_pausing ikt_may_pause_ IKT_AT_END(ikt_watch_forbid) =                                \
+        ikt_watch_allow((ctx), (saver), (has_worked))
+
+typedef struct {
+    ikt_context *ctx;
+} ikt_pausing;
+
+ikt_pausing ikt_watch_allow(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);
+void ikt_watch_forbid(const ikt_pausing *pausing);
 
 /* COLLECTIVE. Between two pieces of work that no checkpoint holds, and that change nothing of what
  * one would. */

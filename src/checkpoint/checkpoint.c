@@ -29,7 +29,7 @@ struct ikt_checkpoint {
     char *settings;
     ikt_settings resolved;
     int64_t iterations; /* of the run in all; 0: they are not compared */
-    bool has_told;      /* that there were to be others */
+    bool has_warned;    /* that there were to be others */
     bool keeps_codes;   /* until the end: the model file is made from them */
     bool is_kept;       /* after the end */
 };
@@ -339,10 +339,10 @@ static ikt_status compare_iterations(ikt_checkpoint *c, ikt_stage stage, ikt_sta
                         "the checkpoint",
                         path, (long long)number.iteration, (long long)all,
                         (long long)number.iteration);
-    if (had == 0 || had == all || c->has_told) return IKT_OK;
+    if (had == 0 || had == all || c->has_warned) return IKT_OK;
     if (!is_loop && stage != IKT_STAGE_AFFINITY) return IKT_OK; /* nothing depends on them yet */
     ikt_warn_of_iterations(c->ctx, &c->resolved, had, is_loop);
-    c->has_told = true;
+    c->has_warned = true;
     return IKT_OK;
 }
 

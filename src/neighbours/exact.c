@@ -156,10 +156,8 @@ static ikt_status make_lists(ikt_context *ctx, const ikt_scorer *scorer, kept_ro
     const ikt_saver saver = ikt_list_saver(course);
     for (int64_t r = 0; r < count; r++)
         ikt_select_begin(&kept->kept[r], scorer->isa, k, kept->pair + r * IKT_SELECT_CAPACITY * k);
-    ikt_watch_allow(ctx, saver.save ? &saver : NULL, &course->has_worked);
-    const ikt_status st = score_against_all(ctx, scorer, kept->first, kept->end, keep_scores, kept);
-    ikt_watch_allow(ctx, NULL, NULL);
-    IKT_TRY(st);
+    IKT_MAY_PAUSE(ctx, &saver, &course->has_worked);
+    IKT_TRY(score_against_all(ctx, scorer, kept->first, kept->end, keep_scores, kept));
     clear_lists(lists, kept->first, kept->end);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t r = 0; r < count; r++) {

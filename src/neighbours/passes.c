@@ -99,11 +99,9 @@ static ikt_status begin(pass *p, ikt_tiles *tiles) {
     ikt_context *ctx = p->ctx;
     ikt_list_course *course = p->course;
     const ikt_saver saver = ikt_list_saver(course);
-    ikt_watch_allow(ctx, saver.save ? &saver : NULL, &course->has_worked);
-    ikt_status st = ikt_pass_order(ctx, p->rows, course->progress.round + 1, &p->cells, &p->own);
-    if (st == IKT_OK) st = ikt_pass_tiles(ctx, p->rows, &p->cells, &p->own, tiles);
-    ikt_watch_allow(ctx, NULL, NULL);
-    return st;
+    IKT_MAY_PAUSE(ctx, &saver, &course->has_worked);
+    IKT_TRY(ikt_pass_order(ctx, p->rows, course->progress.round + 1, &p->cells, &p->own));
+    return ikt_pass_tiles(ctx, p->rows, &p->cells, &p->own, tiles);
 }
 
 /* COLLECTIVE. What the pass finds, by its own order. */

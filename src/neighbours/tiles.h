@@ -61,9 +61,9 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
 /* COLLECTIVE. Coordinates as tiles: scores are distances of preprocessed rows. Reads the own rows
  * of `data`, brings them to their slots and, where the metric is the Euclidean one, quantises them:
  * 4 d bytes a row, and 2 d + 6. It is timed as reading.
- *   out   empty, or tiles of before: where they hold the same rows alike, their memory serves
- * again, and the system need not clear it anew in every pass Errors: IKT_ERR_RESOURCE, those of
- * reading; empty then. */
+ *   out   empty, or tiles of before: if they hold the same rows alike, their memory serves again,
+ *         and the system need not clear it in every pass
+ * Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
 ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
                           ikt_dataset *data, ikt_tiles *out);
 

@@ -162,12 +162,10 @@ static ikt_status order_rows(ikt_line *line, bool tries_bytes, ikt_cells *cells,
     const ikt_list_hooks *hooks = ikt_checkpoint_lists(line->options->hooks);
     const ikt_saver saver = {.where = hooks ? hooks->where : NULL};
     bool has_worked = false;
-    ikt_watch_allow(line->ctx, hooks ? &saver : NULL, &has_worked);
-    ikt_status st = ikt_pass_order(line->ctx, rows, 0, cells, &line->order);
-    line->is_ordered = st == IKT_OK;
-    if (st == IKT_OK && tries_bytes) st = choose_bytes(line, cells, held, bytes, rows);
-    ikt_watch_allow(line->ctx, NULL, NULL);
-    return st;
+    IKT_MAY_PAUSE(line->ctx, &saver, &has_worked);
+    IKT_TRY(ikt_pass_order(line->ctx, rows, 0, cells, &line->order));
+    line->is_ordered = true;
+    return tries_bytes ? choose_bytes(line, cells, held, bytes, rows) : IKT_OK;
 }
 
 /* COLLECTIVE. The rows in that order, as the last search compares them; or, without cells, as the
@@ -175,11 +173,9 @@ static ikt_status order_rows(ikt_line *line, bool tries_bytes, ikt_cells *cells,
 static ikt_status read_tiles(const ikt_line *line, const ikt_pass_rows *rows,
                              const ikt_cells *cells, ikt_list_course *course, ikt_tiles *tiles) {
     const ikt_saver saver = ikt_list_saver(course);
-    ikt_watch_allow(line->ctx, saver.save ? &saver : NULL, &course->has_worked);
-    const ikt_status st = cells ? ikt_pass_tiles(line->ctx, rows, cells, &line->order, tiles)
-                                : ikt_tiles_rows(line->ctx, &line->order, line->data, tiles);
-    ikt_watch_allow(line->ctx, NULL, NULL);
-    return st;
+    IKT_MAY_PAUSE(line->ctx, &saver, &course->has_worked);
+    return cells ? ikt_pass_tiles(line->ctx, rows, cells, &line->order, tiles)
+                 : ikt_tiles_rows(line->ctx, &line->order, line->data, tiles);
 }
 
 /* COLLECTIVE. Compares the rows themselves that are in near coarse cells, in several passes with

@@ -309,10 +309,7 @@ void ikt_run_destroy(ikt_run *run) {
 /* --- the same without the work ---------------------------------------------------------------- */
 
 ikt_status ikt_rows_look(ikt_context *ctx, const ikt_settings *settings, ikt_source **source) {
-    /* A median takes more passes than a mean, and nothing here depends on which it is. */
-    ikt_missing how = (ikt_missing)settings->preprocess.missing;
-    if (how == IKT_MISSING_MEDIAN) how = IKT_MISSING_MEAN;
-    return ikt_rows_complete(ctx, how, NULL, source);
+    return ikt_rows_complete(ctx, ikt_missing_of_look(settings->preprocess.missing), NULL, source);
 }
 
 ikt_status ikt_pipeline_look(ikt_context *ctx, ikt_settings *settings, ikt_source **source) {

@@ -46,7 +46,7 @@ static int64_t name_parts(const ikt_line *line, facts *f, ikt_part part[PARTS_MO
 static double common_weight(ikt_context *ctx, const ikt_neighbours *lists) {
     const int64_t entries = lists->n_local * lists->k;
     double bounds[2] = {-INFINITY, -INFINITY}; /* the most, and the least with a minus sign */
-    for (int64_t e = 0; e < entries; e++) {
+    for (int64_t e = 0; e < entries && bounds[0] <= -bounds[1]; e++) { /* until two differ */
         bounds[0] = fmax(bounds[0], (double)lists->score[e]);
         bounds[1] = fmax(bounds[1], -(double)lists->score[e]);
     }

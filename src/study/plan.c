@@ -239,7 +239,7 @@ static ikt_status find_map(ikt_context *ctx, const ikt_study *study, const ikt_s
 /* How many rows a file has once those with missing values are filled or left out. */
 typedef struct {
     ikt_input_settings input; /* how it is read */
-    int missing;
+    ikt_missing missing;
     int64_t n;
 } counted;
 
@@ -275,10 +275,7 @@ static void forget_all(looked *last) {
 /* COLLECTIVE. How many rows are left where missing values are filled or left out. */
 static ikt_status count_rows(ikt_context *ctx, const ikt_settings *settings, looked *last,
                              int64_t *n) {
-    /* By means or medians, as many rows are left. */
-    const int missing = settings->preprocess.missing == IKT_MISSING_MEDIAN
-                            ? IKT_MISSING_MEAN
-                            : settings->preprocess.missing;
+    const ikt_missing missing = ikt_missing_of_look(settings->preprocess.missing);
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     for (int64_t r = 0; r < last->n_rows; r++)
         if (last->rows[r].missing == missing &&

@@ -263,6 +263,16 @@ static void lists_that_are_saved_stay_the_same(void **state) {
     assert_true(hash[0] == hash[1]);
 }
 
+/* A course on new lists, of which one rank gets a signal before anything is done. */
+static void begin_with_a_signal(ikt_context *ctx, const setting *s, const ikt_list_hooks *hooks,
+                                ikt_neighbours *lists, ikt_list_course *course) {
+    assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, lists), IKT_OK);
+    assert_int_equal(ikt_list_course_begin(ctx, hooks, lists, course), IKT_OK);
+    ikt_watch_signals();
+    ikt_watch_begin(ctx, INFINITY, INFINITY);
+    if (ikt_rank(ctx) == ikt_size(ctx) - 1) raise(SIGTERM);
+}
+
 /* Before a pass has found anything, a signal ends it where rows find their cells, and nothing is
  * saved; the end of the time does not, as runs would never come to theirs. */
 static void signals_are_heard_before_there_is_anything(void **state) {
@@ -275,11 +285,7 @@ static void signals_are_heard_before_there_is_anything(void **state) {
     const ikt_pass_rows rows = {s.data, &s.distribution, 7, NULL};
     kept_lists kept = {.ctx = ctx};
     const ikt_list_hooks hooks = {&kept, "memory", load_lists, save_lists};
-    assert_int_equal(ikt_neighbours_create(ctx, &s.distribution, K, &lists), IKT_OK);
-    assert_int_equal(ikt_list_course_begin(ctx, &hooks, &lists, &course), IKT_OK);
-    ikt_watch_signals();
-    ikt_watch_begin(ctx, INFINITY, INFINITY);
-    if (ikt_rank(ctx) == ikt_size(ctx) - 1) raise(SIGTERM);
+    begin_with_a_signal(ctx, &s, &hooks, &lists, &course);
     assert_int_equal(ikt_pass_search(ctx, &rows, &s.order, CANDIDATES, &tiles, &course),
                      IKT_STOPPED);
     assert_non_null(strstr(ikt_message(ctx), "before this start had made anything"));
@@ -384,11 +390,7 @@ static void a_signal_ends_a_piece_of_all_pairs(void **state) {
     const ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
     kept_lists kept = {.ctx = ctx};
     const ikt_list_hooks hooks = {&kept, "memory", load_lists, save_lists};
-    assert_int_equal(ikt_neighbours_create(ctx, &s.distribution, K, &lists), IKT_OK);
-    assert_int_equal(ikt_list_course_begin(ctx, &hooks, &lists, &course), IKT_OK);
-    ikt_watch_signals();
-    ikt_watch_begin(ctx, INFINITY, INFINITY);
-    if (ikt_rank(ctx) == ikt_size(ctx) - 1) raise(SIGTERM);
+    begin_with_a_signal(ctx, &s, &hooks, &lists, &course);
     assert_int_equal(ikt_neighbours_exact(ctx, &scorer, &course), IKT_STOPPED);
     assert_int_equal(kept.saves, 0);
     ikt_clear(ctx);

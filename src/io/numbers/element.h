@@ -25,7 +25,7 @@ static inline ikt_type ikt_held_type(bool is_u8) {
 }
 
 static inline int64_t ikt_held_bytes(bool is_u8) {
-    return is_u8 ? 1 : 4;
+    return (int64_t)ikt_type_size(ikt_held_type(is_u8));
 }
 
 /* How a number is stored. */
