@@ -17,7 +17,8 @@ static double share_spinning(double got) {
     for (int ms = 1; ms <= 600000; ms++) {
         used += (w.spins ? got : .8 * got) / 1000;
         spinning += w.spins;
-        if (ikt_waiting_is_due(&w, ms / 1000.)) ikt_waiting_decide(&w, 2, ms / 1000., used);
+        if (ikt_waiting_is_due(&w, 1, ms / 1000.))
+            ikt_waiting_decide(&w, ikt_waiting_lacks(&w, 2, ms / 1000., used), ms / 1000., used);
     }
     return spinning / 600000;
 }
@@ -37,7 +38,8 @@ static void test_return(void **state) {
     double used = 0, back = 0;
     for (int ms = 1; ms <= 70000 && back == 0; ms++) {
         used += (ms <= 60000 ? 1.2 : 2) / 1000;
-        if (ikt_waiting_is_due(&w, ms / 1000.)) ikt_waiting_decide(&w, 2, ms / 1000., used);
+        if (ikt_waiting_is_due(&w, 1, ms / 1000.))
+            ikt_waiting_decide(&w, ikt_waiting_lacks(&w, 2, ms / 1000., used), ms / 1000., used);
         if (ms > 60100 && w.spins) back = ms / 1000. - 60;
     }
     assert_true(back > 0 && back < 4.2);
