@@ -236,6 +236,7 @@ void ikt_context_destroy(ikt_context **ctx) {
 #endif
     if ((*ctx)->comm != MPI_COMM_NULL) MPI_Comm_free(&(*ctx)->comm);
     free((*ctx)->counts);
+    free((*ctx)->replaced);
     free(*ctx);
     *ctx = NULL;
 }

@@ -42,6 +42,12 @@ typedef struct {
 
 enum { IKT_WHOLE_FILES = 8 };
 
+/* A file as it is; the change in nanoseconds since 1970. */
+typedef struct {
+    uint64_t device, inode;
+    int64_t changed;
+} ikt_file_id;
+
 /* Which bytes stand in a file, as rank 0 sees it (row_hash.c). Without gaps: compared as memory. */
 typedef struct {
     int64_t device, inode, bytes, modified[2], changed[2]; /* seconds, nanoseconds */
@@ -56,7 +62,9 @@ struct ikt_context {
     bool ranks_sleep;          /* while they wait: as they are crowded, or as others use their cores
                                   (waiting.h); the same on all ranks */
     int64_t piece_bytes;       /* most bytes in one MPI call */
-    int *counts;   /* [2 * size] for calls of MPI that take counts of all ranks; owned */
+    int *counts;           /* [2 * size] for calls of MPI that take counts of all ranks; owned */
+    ikt_file_id *replaced; /* [replaced_count] those that a command replaces (files.c); owned */
+    int64_t replaced_count;
     bool may_fork; /* see sandbox.h; false in programs of others */
 
     ikt_status status;             /* of `message` */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/comm.h"
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/part_file.h"
 
@@ -74,11 +75,10 @@ static ikt_status look_at_folder(ikt_context *ctx, ikt_file *f) {
     return IKT_OK;
 }
 
-static ikt_status look(ikt_context *ctx, ikt_file *f) {
+static bool find(ikt_file *f, const char *path) {
     struct stat about;
-    if (f->use == IKT_FILE_READ) f->path[ikt_file_name_length(f->path)] = '\0';
-    if (stat(f->path, &about) == 0) {
-        f->is_there = true;
+    f->is_there = stat(path, &about) == 0;
+    if (f->is_there) {
         f->is_regular = S_ISREG(about.st_mode);
         f->is_folder = S_ISDIR(about.st_mode);
         f->device = (uint64_t)about.st_dev;
@@ -86,6 +86,12 @@ static ikt_status look(ikt_context *ctx, ikt_file *f) {
         f->bytes = (int64_t)about.st_size;
         f->changed = (int64_t)about.st_ctim.tv_sec * 1000000000 + about.st_ctim.tv_nsec;
     }
+    return f->is_there;
+}
+
+static ikt_status look(ikt_context *ctx, ikt_file *f) {
+    if (f->use == IKT_FILE_READ) f->path[ikt_file_name_length(f->path)] = '\0';
+    find(f, f->path);
     return f->use == IKT_FILE_READ && !f->is_there ? IKT_OK : look_at_folder(ctx, f);
 }
 
@@ -127,16 +133,36 @@ static bool is_inside(const ikt_file *a, const ikt_file *b) {
            a->device == b->folder_device && a->inode == b->folder_inode;
 }
 
+/* Whether `a` takes the place of a file that is read with the matrix, or folder of one, `b`. */
+static bool is_beside_matrix(const ikt_file *a, const ikt_file *b) {
+    static const char *const names[] = {"matrix.mtx", "barcodes.tsv", "features.tsv", "genes.tsv"};
+    bool is_in_folder = a->folder_device == b->device && a->folder_inode == b->inode;
+    bool is_named = false;
+    if (!b->is_folder)
+        is_in_folder = is_in_same_folder(a, b) && strncmp(b->last, names[0], strlen(names[0])) == 0;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const size_t length = strlen(names[k]);
+        is_named |= strncmp(a->last, names[k], length) == 0 &&
+                    (!a->last[length] || strcmp(a->last + length, ".gz") == 0);
+    }
+    return a->is_there && is_in_folder && is_named;
+}
+
 /* Refuses two entries of which `a` is written.
  *   b   read, or written, too */
 static ikt_status check_pair(ikt_context *ctx, const ikt_file *a, const ikt_file *b) {
     const bool is_read = b->use == IKT_FILE_READ;
-    if (is_read && (!b->is_there || !b->is_regular)) return IKT_OK;
+    if (is_read && (!b->is_there || !(b->is_regular || b->is_folder))) return IKT_OK;
     if (b->is_there && !b->is_regular && !b->is_folder) return IKT_OK;
     if (is_read && a->use == IKT_FILE_ADDED_TO) return IKT_OK;
     if (is_same(a, b))
         return ikt_fail(ctx, IKT_ERR_USAGE, "%s and %s are the same file: %s%s", a->role, b->role,
                         a->path, is_read ? " is read and cannot be the output, too" : "");
+    if (is_read && is_beside_matrix(a, b))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s and %s are the same file: %s is read with the matrix and cannot be the "
+                        "output, too",
+                        a->role, b->role, a->path);
     if (is_part(a, b))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s has the name %s, and %s is written to a file of such a name until it "
@@ -150,6 +176,32 @@ static ikt_status check_pair(ikt_context *ctx, const ikt_file *a, const ikt_file
     return IKT_OK;
 }
 
+/* LOCAL. */
+static ikt_status note_replaced(const ikt_files *files) {
+    ikt_context *ctx = files->ctx;
+    ctx->replaced_count = 0;
+    if (files->count == 0) return IKT_OK;
+    ikt_file_id *id = realloc(ctx->replaced, (size_t)files->count * sizeof *id);
+    if (!id) return ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for a list of files");
+    ctx->replaced = id;
+    for (int64_t i = 0; i < files->count; i++) {
+        const ikt_file *f = &files->file[i];
+        if (f->use == IKT_FILE_WRITTEN && f->is_there)
+            id[ctx->replaced_count++] = (ikt_file_id){f->device, f->inode, f->changed};
+    }
+    return IKT_OK;
+}
+
+bool ikt_files_replace(const ikt_context *ctx, const char *path) {
+    ikt_file f = {.use = IKT_FILE_READ};
+    bool is_one = false;
+    if (ctx->replaced_count == 0 || !find(&f, path)) return false;
+    for (int64_t i = 0; i < ctx->replaced_count; i++)
+        is_one |= ctx->replaced[i].device == f.device && ctx->replaced[i].inode == f.inode &&
+                  ctx->replaced[i].changed == f.changed;
+    return is_one;
+}
+
 /* From the last entry on, so that messages name an output before what stands in the list above it.
  */
 ikt_status ikt_files_check(ikt_files *files) {
@@ -158,6 +210,7 @@ ikt_status ikt_files_check(ikt_files *files) {
         for (int64_t j = 0; j < files->count && st == IKT_OK; j++)
             if (i != j && files->file[i].use != IKT_FILE_READ)
                 st = check_pair(files->ctx, &files->file[i], &files->file[j]);
+    if (st == IKT_OK) st = ikt_agree(files->ctx, note_replaced(files));
     ikt_files_destroy(files);
     return st;
 }

@@ -3,7 +3,8 @@
  *
  * A file is known by its device and inode, and one that is not there yet by those of its folder and
  * its last name: so that neither another spelling (./x, a//b) nor a symbolic or hard link, nor a
- * link to a folder, makes two files of one. Files that are no regular ones (pipes, devices) hold
+ * link to a folder, makes two files of one. A matrix as 10x Genomics has it is read with the files
+ * beside it. Files that are no regular ones (pipes, devices) hold
  * nothing that could be lost, and are passed over.
  */
 #ifndef IKT_BASE_FILES_H
@@ -61,6 +62,11 @@ ikt_status ikt_files_look(ikt_files *files);
  * frees the list. Errors: IKT_ERR_USAGE, "output.file and input.file are the same file: data.h5 is
  * read and cannot be the output, too"; those above. */
 ikt_status ikt_files_check(ikt_files *files);
+
+/* LOCAL. Whether a file is one that the list which was checked last replaces. For what a file that
+ * is read takes from others (parts of a virtual data set of HDF5, ends of external links), which no
+ * list names. */
+bool ikt_files_replace(const ikt_context *ctx, const char *path);
 
 /* LOCAL. Frees what there is. */
 void ikt_files_destroy(ikt_files *files);

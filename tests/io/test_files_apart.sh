@@ -189,4 +189,54 @@ with h5py.File("cells.h5ad", "w") as f:
 }
 allowed
 
+# What a file that is read is made of: the folder of a matrix as 10x Genomics has it, the parts of a
+# virtual data set, the file that an external link leads to.
+parts() {
+    local python output
+    rm -rf now && cp -r kept now && cd now || exit 1
+    mkdir cells
+    {
+        echo "%%MatrixMarket matrix coordinate integer general"
+        echo "6 40 40"
+        awk 'BEGIN { for (i = 0; i < 40; i++) print i % 6 + 1, i + 1, i % 3 + 1 }'
+    } >cells/matrix.mtx
+    awk 'BEGIN { for (i = 0; i < 40; i++) print "c" i }' >cells/barcodes.tsv
+    awk 'BEGIN { for (i = 0; i < 6; i++) print "g" i "\tg" i "\tGene" }' >cells/features.tsv
+    ln -s cells/matrix.mtx link.h5
+    for output in cells/matrix.mtx cells/barcodes.tsv cells/../cells/features.tsv link.h5; do
+        part_is_kept convert cells $output --overwrite
+        part_is_kept convert cells/matrix.mtx $output --overwrite
+    done
+    run convert cells cells/rows.h5 && run convert cells cells/rows.h5 --overwrite ||
+        fail "a file that is not the matrix's: $(cat ../err.txt)"
+    python=$(find_python numpy h5py) || { cd .. && return 0; }
+    "$python" -c '
+import h5py
+layout = h5py.VirtualLayout((60, 4), dtype=h5py.File("data.h5")["X"].dtype)
+layout[:] = h5py.VirtualSource("data.h5", "X", (60, 4))
+h5py.File("virtual.h5", "w").create_virtual_dataset("X", layout)
+h5py.File("external.h5", "w")["X"] = h5py.ExternalLink("data.h5", "/X")' || fail "files made of another"
+    ln data.h5 hard.h5
+    ln -sf data.h5 link.h5
+    for output in data.h5 hard.h5 link.h5; do
+        for read in virtual.h5 external.h5; do
+            part_is_kept convert $read $output --overwrite
+            part_is_kept embed $read $output $yes $short
+        done
+    done
+    run embed virtual.h5 other.h5 $short || fail "a virtual data set: $(cat ../err.txt)"
+    run embed external.h5 other.h5 $yes $short || fail "an external link: $(cat ../err.txt)"
+    cd .. || exit 1
+}
+part_is_kept() {
+    local before code
+    before=$(summary)
+    run "$@"
+    code=$?
+    [ $code -eq 2 ] || fail "'$*' leaves $code instead of 2: $(cat ../err.txt)"
+    grep -q 'cannot be the output, too' ../err.txt || fail "no sentence: $*"
+    [ "$before" = "$(summary)" ] || fail "files are not as they were: $*"
+}
+parts
+
 exit $failed

@@ -91,7 +91,7 @@ ikt_status ikt_h5_check_filters(ikt_context *ctx, hid_t dataset, const char *nam
     const hid_t list IKT_AT_END(ikt_h5_end) = H5Dget_create_plist(dataset);
     const int count = list < 0 ? 0 : H5Pget_nfilters(list);
     bool is_packed = false; /* before LZF, whose chunks are then of any size */
-    IKT_TRY(ikt_h5_check_virtual(ctx, dataset, name));
+    IKT_TRY(ikt_h5_check_parts(ctx, dataset, name));
     for (int k = 0; k < count; k++) {
         unsigned flags, config, value[3] = {0};
         size_t values = 3;

@@ -158,14 +158,16 @@ hid_t ikt_h5_open_columns(hid_t file, const char *name, hid_t dataset);
 void ikt_h5_add_filters(void);
 
 /* LOCAL, after a read that failed. Errors: IKT_ERR_FILE: HDF5 lacks one of the data set's filters,
- * or those of ikt_h5_check_virtual; the message says what to do. */
+ * or those of ikt_h5_check_parts; the message says what to do. */
 ikt_status ikt_h5_check_filters(ikt_context *ctx, hid_t dataset, const char *name);
 
 /* COLLECTIVE where the data set is virtual, else LOCAL. Whether a data set is made of parts of
  * other files; and, where it is, whether all of them are there, which are opened for it.
- * Errors: IKT_ERR_FILE: one is not, or there are several ranks, on which HDF5 reads none. */
+ * Errors: IKT_ERR_FILE: one is not, or there are several ranks, on which HDF5 reads none;
+ * IKT_ERR_USAGE: one of them, or what an external link leads to, is a file that the command
+ * replaces. */
 bool ikt_h5_is_virtual(hid_t dataset);
-ikt_status ikt_h5_check_virtual(ikt_context *ctx, hid_t dataset, const char *name);
+ikt_status ikt_h5_check_parts(ikt_context *ctx, hid_t dataset, const char *name);
 
 /* LOCAL. Whether any values of a data set were ever written; true where it has none. */
 bool ikt_h5_has_storage(hid_t dataset);

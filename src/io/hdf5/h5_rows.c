@@ -43,7 +43,7 @@ static ikt_status check_request(ikt_context *ctx, hid_t dataset, const char *nam
     /* The parts of a virtual one are looked for once in each pass over it. Several ranks all ask,
      * since HDF5 copies a communicator where it is asked for the layout of one. */
     if (reading && (first == 0 || ikt_size(ctx) > 1))
-        IKT_TRY(ikt_h5_check_virtual(ctx, dataset, name));
+        IKT_TRY(ikt_h5_check_parts(ctx, dataset, name));
     /* From a data set without storage HDF5 returns at once on the ranks that want rows, and waits
      * on those that want none: one that was created but never written is refused instead. */
     if (reading && !ikt_h5_has_storage(dataset) && !ikt_h5_is_virtual(dataset))

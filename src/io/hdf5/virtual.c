@@ -14,6 +14,7 @@
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/files.h"
 #include "io/hdf5/h5.h"
 
 enum { NAME_SIZE = 1024, FILES_BESIDE = 64 /* that others of the process may have open */ };
@@ -69,9 +70,10 @@ static bool is_whole(hid_t source, hid_t wanted, hid_t place) {
     return is_there;
 }
 
-/* Whether part number `k` is there; `what` receives its name. */
-static bool is_there(hid_t dataset, hid_t list, size_t k, char what[2 * NAME_SIZE]) {
-    char file[NAME_SIZE], name[NAME_SIZE], path[IKT_PATH_MAX];
+/* Whether part number `k` is there; `what` receives its name, `path` that of its file. */
+static bool is_there(hid_t dataset, hid_t list, size_t k, char what[2 * NAME_SIZE],
+                     char path[IKT_PATH_MAX]) {
+    char file[NAME_SIZE], name[NAME_SIZE];
     if (H5Pget_virtual_filename(list, k, file, sizeof file) < 0 ||
         H5Pget_virtual_dsetname(list, k, name, sizeof name) < 0)
         return false;
@@ -113,10 +115,20 @@ bool ikt_h5_is_virtual(hid_t dataset) {
     return list >= 0 && H5Pget_layout(list) == H5D_VIRTUAL;
 }
 
-ikt_status ikt_h5_check_virtual(ikt_context *ctx, hid_t dataset, const char *name) {
+/* Refuses to read what the command replaces. */
+static ikt_status check_stays(ikt_context *ctx, const char *path) {
+    if (!path[0] || !ikt_files_replace(ctx, path)) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s holds what the input is made of and cannot be the output, too: give the "
+                    "output another name",
+                    path);
+}
+
+ikt_status ikt_h5_check_parts(ikt_context *ctx, hid_t dataset, const char *name) {
     const hid_t list IKT_AT_END(ikt_h5_end) = H5Dget_create_plist(dataset);
-    char what[2 * NAME_SIZE] = "";
+    char what[2 * NAME_SIZE] = "", path[IKT_PATH_MAX] = "";
     size_t parts = 0;
+    if (H5Fget_name(dataset, path, sizeof path) > 0) IKT_TRY(check_stays(ctx, path));
     if (list < 0 || H5Pget_layout(list) != H5D_VIRTUAL) return IKT_OK;
     if (ikt_size(ctx) > 1)
         return ikt_fail(ctx, IKT_ERR_FILE,
@@ -132,13 +144,17 @@ ikt_status ikt_h5_check_virtual(ikt_context *ctx, hid_t dataset, const char *nam
                         "once, and HDF5 would give zeros for the others: raise the limit of open "
                         "files (ulimit -n)",
                         name);
-    for (size_t k = 0; k < parts && st == IKT_OK; k++)
-        if (!is_there(dataset, list, k, what))
+    for (size_t k = 0; k < parts && st == IKT_OK; k++) {
+        path[0] = '\0';
+        if (is_there(dataset, list, k, what, path))
+            st = check_stays(ctx, path);
+        else
             st = ikt_fail(ctx, IKT_ERR_FILE,
                           "%s is a virtual data set, and its part %.800s is not there, or smaller "
                           "than it has to be, so that HDF5 would give zeros for it: bring the file "
                           "to its place (HDF5_VDS_PREFIX names a folder)",
                           name, what);
+    }
     H5Eclear2(H5E_DEFAULT);
     return st;
 }
