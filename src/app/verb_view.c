@@ -6,6 +6,7 @@
 
 #include "app/embedding_file.h"
 #include "app/verb.h"
+#include "base/comm.h"
 #include "base/files.h"
 #include "viewer/viewer.h"
 
@@ -65,17 +66,18 @@ static ikt_status parse_shape(ikt_context *ctx, const char *text, ikt_picture_se
 }
 
 static ikt_status choose_pictures(ikt_context *ctx, const options *o, subject *s) {
-    const char *colon = strrchr(o->images, ':');
     if (!o->images[0] && !o->image_shape[0]) return IKT_OK;
     if (!o->images[0] || !o->image_shape[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--images FILE.h5:DATASET and --image-shape HEIGHTxWIDTH need each other");
-    snprintf(s->images, sizeof s->images, "%.*s",
-             colon ? (int)(colon - o->images) : IKT_STRING_MAX - 1, o->images);
-    s->pictures = (ikt_picture_settings){.path = s->images,
-                                         .dataset = colon ? colon + 1 : "X",
-                                         .shrink = o->image_shrink,
-                                         .most = o->images_most};
+    int64_t length = ikt_rank(ctx) == 0 ? (int64_t)ikt_file_name_length(o->images) : 0;
+    ikt_broadcast(ctx, &length, (int64_t)sizeof length, 0);
+    snprintf(s->images, sizeof s->images, "%.*s", (int)length, o->images);
+    s->pictures =
+        (ikt_picture_settings){.path = s->images,
+                               .dataset = o->images[length] ? o->images + length + 1 : "X",
+                               .shrink = o->image_shrink,
+                               .most = o->images_most};
     if (s->pictures.dataset[0] == '/') s->pictures.dataset++;
     return parse_shape(ctx, o->image_shape, &s->pictures);
 }

@@ -26,6 +26,8 @@ static void set(ikt_note *note, const char *name, const char *format, va_list va
 void ikt_note_fact(ikt_notes *n, const char *name, const char *format, ...) {
     va_list values;
     assert(n->n_facts < IKT_FACTS_MOST);
+    for (int64_t i = 0; i < n->n_facts; i++)
+        assert(strcmp(n->fact[i].name, name) != 0); /* they are attributes of one group */
     va_start(values, format);
     set(&n->fact[n->n_facts++], name, format, values);
     va_end(values);
@@ -175,7 +177,8 @@ static void note_kernel(const ikt_kernel_report *r, ikt_notes *n) {
         ikt_note_real(n, "kernel_trace", r->components.trace);
         return;
     }
-    ikt_note_fact(n, "labels_used", "%lld of %lld classes", (long long)r->m, (long long)d->classes);
+    ikt_note_fact(n, "kernel_labels_used", "%lld of %lld classes", (long long)r->m,
+                  (long long)d->classes);
     ikt_note_int(n, "rows_without_label", r->unlabelled);
     ikt_note_real(n, "kernel_ridge", d->ridge);
     ikt_note_share(n, "kernel_error", d->error);

@@ -168,6 +168,7 @@ allowed() {
     mkdir other
     run convert data.h5 other/data.h5 || fail "the same name in another folder"
     run embed data.h5 a.h5 $short output.picture=/dev/null || fail "a stream"
+    cp data.h5 da:ta.h5 && run view map.h5 page.html --images da:ta.h5 --image-shape 2x2 || fail "a name with a colon"
     cp map.h5 labels
     run plot map.h5 labels --colour-by labels --overwrite || fail "a file with the name of a data set"
     run embed data.h5 map.h5 $short output.model= output.graph= --extend 5 || fail "--extend"

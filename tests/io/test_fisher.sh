@@ -124,6 +124,11 @@ says() {
     for array in posterior:330,\ 3 support:60 classes:3 held_out:141; do
         h5ls run.h5/fisher/"${array%%:*}" | grep -q "{${array#*:}}" || fail "the result has no fisher/$array"
     done
+    embed 1 "${usual[@]}" layout.init=kda fisher.support=60 output.file=run.h5 # which has labels of its own
+    [ $code -eq 0 ] || fail "a start from the classes: $(cat err.txt)"
+    "$IKT_PROGRAM" info run.h5 >out.txt 2>err.txt
+    grep -q 'kernel_labels_used  *283 of 3 classes' out.txt && grep -q ' labels_used  *labels of 60 rows' out.txt ||
+        fail "the labels of the affinity and of the start are not told apart: $(grep labels_used out.txt)"
     embed 1 "${usual[@]}" fisher.permute=yes fisher.own=kept fisher.support=283 fisher.sigma=0.05 output.file=run.h5
     grep -q 'uses PERMUTED labels' err.txt || fail "permuted labels are not told"
     grep -q 'permuted labels have an error of .* on rows of the support, where chance gives 6' err.txt || fail "no warning of a leak"
