@@ -48,6 +48,11 @@ int64_t ikt_near_bytes_words(int64_t d) {
     return IKT_BYTES_HEAD + (d + IN_A_WORD - 1) / IN_A_WORD;
 }
 
+int64_t ikt_near_bytes_pairs_size(int64_t count, int64_t d) {
+    const int64_t vectors = (ikt_near_bytes_words(d) - IKT_BYTES_HEAD + LANES - 1) / LANES;
+    return (count + IKT_BYTES_PAIRS) * vectors * LANES * (int64_t)sizeof(int32_t);
+}
+
 static int64_t vector_words(int64_t d) {
     return ikt_near_bytes_words(d) * LANES;
 }

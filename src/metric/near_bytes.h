@@ -26,6 +26,7 @@ enum {
     IKT_BYTES_COLUMNS = 1 << 17, /* at most: sums of products fit 31 bits */
     IKT_BYTES_WORTH = 257,       /* columns from which on rows are tried as bytes */
     IKT_BYTES_HEAD = 3,          /* words before the bytes of a row, and of a vector of centres */
+    IKT_BYTES_PAIRS = 4,         /* rows that one is multiplied by at a time, of all pairs */
     IKT_KERNEL_ROWS = 24         /* a multiple of the rows that any kernel takes at a time */
 };
 
@@ -78,6 +79,9 @@ void ikt_near_bytes_rows(const float *x, int64_t count, int64_t d, const float *
  *   packed   [ikt_near_bytes_size(count, d)] bytes, receives the words of the vectors */
 void ikt_near_bytes_pack(const int32_t *word, int64_t count, int64_t d, int32_t *packed);
 
+/* LOCAL, pure. Bytes of scratch memory that values of all pairs of `count` rows take. */
+int64_t ikt_near_bytes_pairs_size(int64_t count, int64_t d);
+
 /* One instruction set's kernel. LOCAL. As ikt_codes_kernel.score_chosen: the value of row[i] and
  * centre 16 * first + j at out[i * stride + j]; values of rows up to a multiple of
  * IKT_KERNEL_ROWS may be written, too. */
@@ -90,6 +94,12 @@ typedef struct {
      *   out     [count] */
     void (*score_rows)(const int32_t *row, const char *const *other, int64_t count, int64_t d,
                        float *out);
+    /* The values of all pairs of some rows, as words, that lie anywhere: the same bits.
+     *   scratch   [ikt_near_bytes_pairs_size(count, d)] bytes
+     *   out       [count * stride] the value of row a and other row b at out[a * stride + b];
+     * nothing at out[a * stride + a] */
+    void (*score_pairs)(const char *const *row, int64_t fresh, int64_t count, int64_t d,
+                        int32_t *scratch, float *out, int64_t stride);
 } ikt_near_bytes_kernel;
 
 IKT_KERNELS(const ikt_near_bytes_kernel, ikt_near_bytes_kernel)

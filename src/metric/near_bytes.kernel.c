@@ -59,24 +59,77 @@ LANES_INLINE int32_t multiply_bytes(const int32_t *a, const int32_t *b, int64_t 
     return ints_total(sum);
 }
 
+/* What the values of two rows for each other have in common: both steps times the sum of products
+ * of their numbers of steps. */
+static inline float common_part(const int32_t *a, const int32_t *b, int32_t sum, int64_t d) {
+    enum { MIDDLE = IKT_BYTES_MIDDLE };
+    float size[2];
+    memcpy(&size[0], a, sizeof *size);
+    memcpy(&size[1], b, sizeof *size);
+    /* Both rows' bytes are off by the middle. */
+    const int64_t product = sum - MIDDLE * ((int64_t)a[2] + b[2]) - (int64_t)MIDDLE * MIDDLE * d;
+    return size[0] * size[1] * (float)product;
+}
+
+static inline float half_of(const int32_t *row) {
+    float half;
+    memcpy(&half, row + 1, sizeof half);
+    return half;
+}
+
 static void bytes_score_rows(const int32_t *row, const char *const *other, int64_t count, int64_t d,
                              float *out) {
-    enum { MIDDLE = IKT_BYTES_MIDDLE };
     const int64_t words = ikt_near_bytes_words(d);
-    float size[2], half;
-    memcpy(&size[0], row, sizeof *size);
     for (int64_t e = 0; e < count; e++) {
         const int32_t *o = (const int32_t *)(const void *)other[e];
         const int32_t sum =
             multiply_bytes(row + IKT_BYTES_HEAD, o + IKT_BYTES_HEAD, words - IKT_BYTES_HEAD);
-        /* Both rows' bytes are off by the middle. */
-        const int64_t product =
-            sum - MIDDLE * ((int64_t)row[2] + o[2]) - (int64_t)MIDDLE * MIDDLE * d;
-        memcpy(&size[1], o, sizeof *size);
-        memcpy(&half, o + 1, sizeof half);
-        out[e] = half - size[0] * size[1] * (float)product;
+        out[e] = half_of(o) - common_part(row, o, sum, d);
     }
 }
 
+/* Sums of the products of the bytes of one row and of some that lie side by side. */
+LANES_INLINE void multiply_some(const int32_t *a, const int32_t *some, int64_t words,
+                                int32_t out[IKT_BYTES_PAIRS]) {
+    ints sum[IKT_BYTES_PAIRS];
+    for (int p = 0; p < IKT_BYTES_PAIRS; p++)
+        sum[p] = ints_set(0);
+    for (int64_t w = 0; w < words; w += LANES) {
+        const ints own = ints_load(a + w);
+        for (int p = 0; p < IKT_BYTES_PAIRS; p++)
+            sum[p] = ints_add_bytes(sum[p], own, ints_load(some + p * words + w));
+    }
+    for (int p = 0; p < IKT_BYTES_PAIRS; p++)
+        out[p] = ints_total(sum[p]);
+}
+
+/* The rows are brought side by side first, in whole vectors: each is read once from where it lies,
+ * and used as often as there are others. */
+static void bytes_score_pairs(const char *const *row, int64_t fresh, int64_t count, int64_t d,
+                              int32_t *scratch, float *out, int64_t stride) {
+    const int64_t used = ikt_near_bytes_words(d) - IKT_BYTES_HEAD;
+    const int64_t words = (used + LANES - 1) / LANES * LANES;
+    for (int64_t a = 0; a < count + IKT_BYTES_PAIRS; a++) {
+        int32_t *own = scratch + a * words;
+        const int64_t copied = a < count ? used : 0;
+        if (a < count)
+            memcpy(own, row[a] + IKT_BYTES_HEAD * sizeof *own, (size_t)used * sizeof *own);
+        memset(own + copied, 0, (size_t)(words - copied) * sizeof *own);
+    }
+    for (int64_t a = 1; a < count; a++)
+        for (int64_t b = 0; b < a && b < fresh; b += IKT_BYTES_PAIRS) {
+            const int32_t *one = (const int32_t *)(const void *)row[a];
+            int32_t sum[IKT_BYTES_PAIRS];
+            multiply_some(scratch + a * words, scratch + b * words, words, sum);
+            for (int64_t p = b; p < b + IKT_BYTES_PAIRS && p < a; p++) {
+                const int32_t *other = (const int32_t *)(const void *)row[p];
+                const float common = common_part(one, other, sum[p - b], d);
+                out[a * stride + p] = half_of(other) - common;
+                out[p * stride + a] = half_of(one) - common;
+            }
+        }
+}
+
 const ikt_near_bytes_kernel IKT_KERNEL(ikt_near_bytes_kernel) = {.score_chosen = bytes_score_chosen,
-                                                                 .score_rows = bytes_score_rows};
+                                                                 .score_rows = bytes_score_rows,
+                                                                 .score_pairs = bytes_score_pairs};

@@ -177,7 +177,7 @@ ikt_status ikt_list_course_begin(ikt_context *ctx, const ikt_list_hooks *hooks,
 }
 
 void ikt_list_course_end(ikt_list_course *course) {
-    ikt_free_all(&course->progress.done, &course->progress.nearest);
+    ikt_free_all(&course->progress.done, &course->progress.nearest, &course->before);
 }
 
 void ikt_list_course_next(ikt_list_course *course) {

@@ -1,7 +1,7 @@
 /* Rows that have a row among their nearest. See reverse_neighbours.h.
  *
- * Method: every row tells the rows of its first half that it has them, a batch of rows at a time;
- * the owners keep the best. */
+ * Method: every row tells the rows of its list that it has them, a batch of rows at a time; the
+ * owners keep those that are wanted. */
 #include "neighbours/reverse_neighbours.h"
 
 #include <string.h>
@@ -27,9 +27,11 @@ typedef struct {
     const ikt_rows *rows;
     const ikt_neighbours *lists;
     int64_t near, first, back; /* entries set aside; the first half of them; the rest at most */
-    uint32_t *nearest;         /* [n_local * near] */
-    uint32_t *row;             /* [n_local * back] the best that have a row, as heaps, */
-    float *score;              /* [n_local * back] */
+    int64_t told;              /* entries of a list whose rows are told */
+    bool is_far_first;
+    uint32_t *nearest; /* [n_local * near] */
+    uint32_t *row;     /* [n_local * back] the best that have a row, as heaps, */
+    float *score;      /* [n_local * back] */
     ikt_shuffle shuffle;
     mention *sent, *received;
 } reversal;
@@ -49,11 +51,11 @@ static int64_t batch_rows(int64_t piece_bytes, int ranks, int64_t mentions) {
 static ikt_status fill(reversal *r, int64_t from, int64_t end) {
     ikt_shuffle_clear(r->ctx, &r->shuffle);
     for (int64_t i = from; i < end; i++)
-        ikt_shuffle_count_rows(&r->shuffle, r->rows, r->nearest + i * r->near, r->first);
+        ikt_shuffle_count_rows(&r->shuffle, r->rows, r->nearest + i * r->near, r->told);
     ikt_shuffle_group(r->ctx, &r->shuffle);
     IKT_TRY(ikt_reserve(r->ctx, &r->sent, r->shuffle.sent, sizeof *r->sent, purpose));
     for (int64_t i = from; i < end; i++)
-        for (int64_t e = 0; e < r->first; e++) {
+        for (int64_t e = 0; e < r->told; e++) {
             const int64_t to = r->nearest[i * r->near + e];
             const int owner = ikt_rows_owner(r->rows, to);
             r->sent[ikt_shuffle_next(&r->shuffle, owner)] =
@@ -67,8 +69,8 @@ static void take(const reversal *r, const mention *m) {
     const uint32_t *own = r->nearest + m->to * r->near;
     for (int64_t e = 0; e < r->first; e++)
         if (own[e] == m->from) return;
-    ikt_best_offer(r->score + m->to * r->back, r->row + m->to * r->back, r->back, m->score,
-                   m->from);
+    ikt_best_offer(r->score + m->to * r->back, r->row + m->to * r->back, r->back,
+                   r->is_far_first ? -m->score : m->score, m->from);
 }
 
 /* Threads own shares of the rows, whatever their number is. */
@@ -98,7 +100,7 @@ static void write_row(const reversal *r, int64_t i) {
 }
 
 ikt_status ikt_reverse_neighbours_add(ikt_context *ctx, const ikt_rows *rows,
-                                      const ikt_neighbours *lists, int64_t near,
+                                      const ikt_neighbours *lists, int64_t near, bool is_far_first,
                                       uint32_t *nearest) {
     const int64_t n_local = lists->n_local, most = ikt_rows_count(rows, 0);
     reversal r IKT_AT_END(reversal_destroy) = {.ctx = ctx,
@@ -107,15 +109,17 @@ ikt_status ikt_reverse_neighbours_add(ikt_context *ctx, const ikt_rows *rows,
                                                .near = near,
                                                .first = near - near / 2,
                                                .back = near / 2,
+                                               .is_far_first = is_far_first,
                                                .nearest = nearest};
     if (r.back == 0) return IKT_OK;
+    r.told = is_far_first ? ikt_smaller(near, lists->k) : r.first;
     IKT_ARRAYS(held, ctx, purpose);
     r.row = ikt_claim(&held, n_local * r.back, sizeof *r.row);
     r.score = ikt_claim(&held, n_local * r.back, sizeof *r.score);
     if (held.status == IKT_OK) held.status = ikt_shuffle_create(ctx, purpose, &r.shuffle);
     IKT_TRY(ikt_arrays_agree(&held));
     ikt_best_clear(r.score, r.row, n_local * r.back);
-    const int64_t batch = batch_rows(ikt_piece_bytes(ctx), ikt_size(ctx), r.first);
+    const int64_t batch = batch_rows(ikt_piece_bytes(ctx), ikt_size(ctx), r.told);
     for (int64_t from = 0; from < most; from += batch) {
         const int64_t own = ikt_smaller(from, n_local);
         IKT_TRY(ikt_agree(ctx, fill(&r, own, ikt_smaller(from + batch, n_local))));
@@ -132,9 +136,9 @@ ikt_status ikt_reverse_neighbours_add(ikt_context *ctx, const ikt_rows *rows,
 }
 
 int64_t ikt_reverse_neighbours_memory(int64_t n_local, int64_t near, int ranks) {
-    const int64_t kept = (int64_t)(sizeof(uint32_t) + sizeof(float)), first = near - near / 2;
-    const int64_t sent = ikt_smaller(n_local, batch_rows(INT64_MAX, ranks, first));
+    const int64_t kept = (int64_t)(sizeof(uint32_t) + sizeof(float));
+    const int64_t sent = ikt_smaller(n_local, batch_rows(INT64_MAX, ranks, near));
     const int64_t received = ranks * sent;
-    return near / 2 * n_local * kept + first * (sent + received) * (int64_t)sizeof(mention) +
+    return near / 2 * n_local * kept + near * (sent + received) * (int64_t)sizeof(mention) +
            24 * (int64_t)ranks;
 }

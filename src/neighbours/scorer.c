@@ -160,6 +160,12 @@ static void score_one_bytes(const ikt_scorer *s, const char *row, const char *co
                                                   s->d, out);
 }
 
+static void score_pairs_bytes(const ikt_scorer *s, const char *const *row, int64_t fresh,
+                              int64_t count, void *scratch, float *out) {
+    ikt_near_bytes_kernel_for(s->isa)->score_pairs(row, fresh, count, s->d, scratch, out,
+                                                   ikt_score_stride(count));
+}
+
 ikt_scorer ikt_scorer_bytes(const int32_t *plain, int64_t d, const ikt_rows *rows) {
     return (ikt_scorer){.rows = *rows,
                         .plain = plain,
@@ -171,7 +177,9 @@ ikt_scorer ikt_scorer_bytes(const int32_t *plain, int64_t d, const ikt_rows *row
                         .packed_bytes = bytes_bytes,
                         .pack = pack_bytes,
                         .score = score_bytes,
-                        .score_one = score_one_bytes};
+                        .score_one = score_one_bytes,
+                        .score_pairs = score_pairs_bytes,
+                        .pairs_bytes = ikt_near_bytes_pairs_size};
 }
 
 /* --- rows of a data set ----------------------------------------------------------------------- */

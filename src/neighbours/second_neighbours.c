@@ -10,6 +10,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/sort.h"
+#include "neighbours/local_join.h"
 #include "neighbours/reverse_neighbours.h"
 #include "neighbours/search.h"
 
@@ -87,7 +88,8 @@ ikt_status ikt_second_neighbours_run(ikt_second_neighbours *r, ikt_status (*arri
     const int64_t rows = ikt_foreign_batch(r->ctx, ikt_rows_count(r->rows, 0), 1, 1);
     ikt_status st = IKT_OK;
     if (r->is_new)
-        IKT_TRY(ikt_reverse_neighbours_add(r->ctx, r->rows, r->course->lists, r->near, r->nearest));
+        IKT_TRY(ikt_reverse_neighbours_add(r->ctx, r->rows, r->course->lists, r->near, false,
+                                           r->nearest));
     for (int64_t done = 0; st == IKT_OK && ikt_max_one(r->ctx, own - done) > 0; done = r->end) {
         r->first = done;
         r->end = ikt_smaller(done + rows, own);
@@ -292,6 +294,7 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_co
     const ikt_row_part plain = {tiles->data, tiles->scorer.row_bytes};
     const float *x = (const float *)(const void *)tiles->data;
     IKT_ARRAYS(held, ctx, purpose);
+    if (tiles->scorer.score_pairs) return ikt_local_join(ctx, tiles, course);
     claim_all(&r, tiles, ikt_threads(ctx), &held);
     IKT_TRY(ikt_arrays_agree(&held));
     if (r.quantiser) ikt_quantise_rows(ctx, r.quantiser, x, tiles->scorer.rows.count, r.quantised);

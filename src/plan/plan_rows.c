@@ -184,7 +184,10 @@ static void plan_near_search(const ikt_task *t) {
                             : w->rows.is_manhattan ? block_coordinate
                                                    : 0.44;
     const ikt_piece pieces[] = {
-        {true, search, GATHERS, (double)w->rounds * t->rows * near * near, refined, 0},
+        {!has_bytes, search, GATHERS, (double)w->rounds * t->rows * near * near, refined, 0},
+        {has_bytes, search, GATHERS, (double)w->rounds * t->rows * 4 * near, refined, 0},
+        {has_bytes, search, MULTIPLY_ADDS,
+         (double)w->rounds * t->rows * near * near / 2 * t->columns, byte_coordinate, 0},
         {is_fine, search, GATHERS, candidates, refined, 0},
         {is_fine, IKT_STAGE_CELLS, SUM, 1, 2 * 8 * (double)w->centres, 0},
         ikt_pairs_compared(t, !is_fine && w->scores == IKT_SCORES_CODES, search, candidates),

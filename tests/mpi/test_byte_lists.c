@@ -8,8 +8,10 @@
 #include "base/comm.h"
 #include "base/rng.h"
 #include "neighbours/byte_lists.h"
+#include "neighbours/local_join.h"
 #include "neighbours/passes.h"
 #include "neighbours/search.h"
+#include "neighbours/second_neighbours.h"
 #include "support/neighbour_lists.h"
 
 enum { N = 700, D = 301, K = 6, STRIDE = 64 };
@@ -111,6 +113,39 @@ static void scores_have_the_same_bits(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* All pairs of which one row is among the first `fresh`, beside rows one by one. */
+static void pairs_have_the_bits_of_rows(void **state) {
+    enum { ROWS = 23, WIDE = 32 };
+    setting s;
+    ikt_context *alone = ikt_test_alone();
+    const char *row[ROWS];
+    static float out[ROWS * WIDE], one[ROWS];
+    const ikt_rows rows = ikt_rows_make(N, 1, 0);
+    (void)state;
+    open_setting(alone, SITES, &s);
+    const int64_t words = ikt_near_bytes_words(D);
+    int32_t *word = ikt_claim(&s.held, N * words, sizeof *word);
+    ikt_scorer scorer = ikt_scorer_bytes(word, D, &rows);
+    ikt_near_bytes_rows(s.x, N, D, s.mean, word);
+    for (int64_t r = 0; r < ROWS; r++)
+        row[r] = (const char *)(word + r * 31 * words);
+    void *scratch = ikt_claim(&s.held, 1, (size_t)scorer.pairs_bytes(ROWS, D));
+    assert_int_equal(ikt_score_stride(ROWS), WIDE);
+    for (int isa = 0; isa <= (int)ikt_cpu_isa(); isa++)
+        for (int64_t fresh = 0; fresh <= ROWS; fresh += fresh == 7 ? 16 : 7) {
+            scorer.isa = (ikt_isa)isa;
+            memset(out, 0xFF, sizeof out);
+            scorer.score_pairs(&scorer, row, fresh, ROWS, scratch, out);
+            for (int64_t a = 0; a < ROWS; a++) {
+                scorer.score_one(&scorer, row[a], row, ROWS, NULL, one);
+                for (int64_t b = 0; b < (a < fresh ? ROWS : fresh); b++)
+                    if (a != b) assert_memory_equal(&one[b], &out[a * WIDE + b], sizeof *one);
+            }
+        }
+    close_setting(&s);
+    ikt_context_destroy(&alone);
+}
+
 /* --- the trial -------------------------------------------------------------------------------- */
 
 static double share_of(ikt_context *ctx, kind what) {
@@ -153,7 +188,10 @@ static void find(ikt_context *ctx, setting *s, int64_t candidates, ikt_neighbour
     assert_int_equal(ikt_pass_tiles(ctx, &rows, &s->cells, &s->order, &tiles), IKT_OK);
     assert_int_equal(ikt_neighbours_search(ctx, &s->cells, &tiles, candidates, &course), IKT_OK);
     ikt_list_course_next(&course);
-    assert_int_equal(ikt_neighbours_refine(ctx, &tiles, &course), IKT_OK);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(ikt_neighbours_refine(ctx, &tiles, &course), IKT_OK);
+        ikt_list_course_next(&course);
+    }
     ikt_list_course_end(&course);
     ikt_tiles_destroy(&tiles);
     assert_int_equal(ikt_tiles_rows(ctx, &s->order, s->data, &tiles), IKT_OK);
@@ -161,6 +199,109 @@ static void find(ikt_context *ctx, setting *s, int64_t candidates, ikt_neighbour
     assert_int_equal(ikt_byte_lists_decide(ctx, &tiles, &bytes, out), IKT_OK);
     ikt_tiles_destroy(&tiles);
     ikt_neighbours_destroy(&bytes);
+}
+
+enum { LIST = K + K / 2 + 8, WAYS = IKT_REFINE_NEAR + 1 };
+
+/* What the lists have to be after a round: the best of what they were and of all pairs of rows that
+ * are near one row, or near it and the row itself. */
+static void join_plainly(const ikt_tiles *tiles, const uint32_t *nearest, int64_t near,
+                         ikt_neighbours *lists) {
+    const ikt_scorer *scorer = &tiles->scorer;
+    static bool is_met[N][N];
+    memset(is_met, 0, sizeof is_met);
+    for (uint32_t v = 0; v < N; v++) {
+        uint32_t of[WAYS] = {v};
+        memcpy(of + 1, nearest + v * near, (size_t)near * sizeof *of);
+        for (int64_t a = 0; a <= near; a++)
+            for (int64_t b = 0; b <= near; b++)
+                is_met[of[a]][of[b]] = of[a] != of[b];
+    }
+    for (int64_t a = 0; a < N; a++) {
+        float *score = lists->score + a * LIST;
+        uint32_t *row = lists->row + a * LIST;
+        for (int64_t e = 0; e < LIST; e++)
+            is_met[a][row[e]] = true;
+        ikt_best_clear(score, row, LIST);
+        for (int64_t b = 0; b < N; b++) {
+            const char *other = tiles->data + b * scorer->row_bytes;
+            float value;
+            if (!is_met[a][b]) continue;
+            scorer->score_one(scorer, tiles->data + a * scorer->row_bytes, &other, 1, NULL, &value);
+            ikt_best_offer(score, row, LIST, value, (uint32_t)b);
+        }
+        ikt_best_sort(score, row, LIST);
+    }
+}
+
+/* Half of what is set aside is a row's own list; the other half are rows that have it in theirs,
+ * the farthest of these, where there are so many. */
+static void check_near(const ikt_neighbours *before, const uint32_t *nearest, int64_t near) {
+    const int64_t half = near / 2, told = near < LIST ? near : LIST;
+    for (int64_t i = 0; i < N; i++) {
+        const uint32_t *of = nearest + i * near;
+        float least = INFINITY; /* of the farther half that was taken */
+        int64_t others = 0, taken = 0;
+        assert_memory_equal(of, before->row + i * LIST, (size_t)half * sizeof *of);
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t j = 0; j < N; j++)
+                for (int64_t e = 0; e < told; e++) {
+                    const float score = before->score[j * LIST + e];
+                    bool is_own = false, is_taken = false;
+                    if (before->row[j * LIST + e] != i) continue;
+                    for (int64_t f = 0; f < near; f++) {
+                        is_own |= f < half && of[f] == j;
+                        is_taken |= f >= half && of[f] == j;
+                    }
+                    if (is_own) continue;
+                    if (pass == 0) {
+                        others++;
+                        taken += is_taken;
+                        if (is_taken && score < least) least = score;
+                    } else if (!is_taken) {
+                        assert_true(score <= least);
+                    }
+                }
+        assert_true(taken >= (others < half ? others : half));
+    }
+}
+
+/* Two rounds, of which the second leaves out what the first has compared. */
+static void a_join_meets_all_pairs_of_near_rows(void **state) {
+    ikt_context *alone = ikt_test_alone();
+    static uint32_t row[N * LIST];
+    static float score[N * LIST];
+    setting s;
+    double share;
+    ikt_tiles tiles = {0};
+    ikt_neighbours lists, plain = {N, LIST, row, score};
+    ikt_list_course course = {.lists = &lists};
+    (void)state;
+    open_setting(alone, GROUPS, &s);
+    const ikt_pass_rows rows = {s.data, &s.rows, 7, &s.bytes};
+    assert_int_equal(ikt_byte_lists_try(alone, s.data, &s.rows, K, &s.held, &s.bytes, &share),
+                     IKT_OK);
+    assert_int_equal(ikt_neighbours_create(alone, &s.rows, LIST, &lists), IKT_OK);
+    assert_int_equal(ikt_pass_tiles(alone, &rows, &s.cells, &s.order, &tiles), IKT_OK);
+    assert_int_equal(ikt_neighbours_search(alone, &s.cells, &tiles, 20, &course), IKT_OK);
+    for (int round = 0; round < 3; round++) {
+        ikt_list_course_next(&course);
+        ikt_neighbours_sort(alone, &lists);
+        memcpy(row, lists.row, sizeof row);
+        memcpy(score, lists.score, sizeof score);
+        assert_int_equal(ikt_local_join(alone, &tiles, &course), IKT_OK);
+        check_near(&plain, course.before, ikt_second_neighbours_near(LIST));
+        join_plainly(&tiles, course.before, ikt_second_neighbours_near(LIST), &plain);
+        ikt_neighbours_sort(alone, &lists);
+        assert_memory_equal(lists.row, row, sizeof row);
+        assert_memory_equal(lists.score, score, sizeof score);
+    }
+    ikt_list_course_end(&course);
+    ikt_tiles_destroy(&tiles);
+    ikt_neighbours_destroy(&lists);
+    close_setting(&s);
+    assert_int_equal(ikt_memory_now(alone), 0);
+    ikt_context_destroy(&alone);
 }
 
 /* With all rows as candidates they are ascending by the distance, and nearly all of the nearest. */
@@ -206,6 +347,7 @@ static void lists_do_not_depend_on_ranks_and_threads(void **state) {
     for (int threads = 1; threads <= 2; threads++) {
         uint64_t hash[2];
         ikt_context_set_threads(ctx, threads);
+        if (threads == 2) ikt_set_piece_bytes(ctx, 1 << 20); /* which makes batches small */
         for (int w = 0; w < 2; w++) {
             setting s;
             ikt_neighbours lists;
@@ -222,6 +364,7 @@ static void lists_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
-IKT_MPI_TESTS(ikt_test(scores_have_the_same_bits), ikt_test(the_trial_tells_where_bytes_do),
-              ikt_test(lists_are_decided_by_the_distance),
+IKT_MPI_TESTS(ikt_test(scores_have_the_same_bits), ikt_test(pairs_have_the_bits_of_rows),
+              ikt_test(a_join_meets_all_pairs_of_near_rows),
+              ikt_test(the_trial_tells_where_bytes_do), ikt_test(lists_are_decided_by_the_distance),
               ikt_test(lists_do_not_depend_on_ranks_and_threads))

@@ -99,8 +99,9 @@ static void reverse_rows_are_followed(void **state) {
         const int64_t near = near_of(&lists);
         for (int64_t e = 0; e < N_PLAIN * near; e++)
             nearest[e] = lists.row[e / near * k + (e % near < k ? e % near : 0)];
-        assert_int_equal(ikt_reverse_neighbours_add(alone, &s.distribution, &lists, near, nearest),
-                         IKT_OK);
+        assert_int_equal(
+            ikt_reverse_neighbours_add(alone, &s.distribution, &lists, near, false, nearest),
+            IKT_OK);
         for (int64_t i = 0; i < N_PLAIN; i++) {
             uint32_t followed[NEAR];
             followed_of(&lists, i, followed);
