@@ -115,11 +115,12 @@ ikt_line_step ikt_step_join, ikt_step_edges;
  * up. Errors: IKT_ERR_FILE. */
 ikt_status ikt_line_write_facts(const ikt_line *line, ikt_graph_writer *writer);
 
-/* Landmarks (landmarks.c), where rows start (start.c), and from P to the map (line_map.c). */
-ikt_line_step ikt_step_landmarks, ikt_step_start_pca, ikt_step_start_kernel,
-    ikt_step_start_eigenvectors, ikt_step_start_landmark_rows, ikt_step_start_places,
-    ikt_step_start_kept_scores, ikt_step_start_file, ikt_step_start_random, ikt_step_eigenvectors,
-    ikt_step_loop;
+/* Landmarks (landmarks.c), and from P to the map (line_map.c). */
+ikt_line_step ikt_step_landmarks, ikt_step_eigenvectors, ikt_step_loop;
+
+/* COLLECTIVE. The steps that make positions, in the order of the loop (start.c); nothing where the
+ * loop goes on from others, unless the start is written. */
+ikt_status ikt_line_start(ikt_line *line, ikt_step_id step);
 
 /* COLLECTIVE. What a checkpoint holds of the lists, if there is one (saved_lists.c).
  * Errors: those of ikt_checkpoint_find and of reading. */
