@@ -56,12 +56,8 @@ static ikt_status open_pairs(ikt_line *line) {
 }
 
 ikt_status ikt_line_begin(ikt_line *line) {
-    const int support = line->settings->affinity.support;
     IKT_TRY(open_pairs(line));
-    IKT_TRY(ikt_line_load(line));
-    line->is_dense = support == IKT_SUPPORT_DENSE;
-    line->is_whole = support == IKT_SUPPORT_WHOLE;
-    return IKT_OK;
+    return ikt_line_load(line);
 }
 
 ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end) {
@@ -111,7 +107,7 @@ static void note_probabilities(ikt_line *line) {
     ikt_line_note(line, settings);
     if (line->rounds >= 0) settings->affinity.refinements = line->rounds;
     if (line->passes > 0) settings->affinity.passes = line->passes;
-    if (line->is_whole && whole->step <= IKT_AUTO_REAL)
+    if (ikt_form_of(line).whole && whole->step <= IKT_AUTO_REAL)
         whole->step = ikt_whole_step_auto(
             line->psi, line->rows->n, ikt_whole_noise(whole, line->whole.t, line->whole.others));
 }
@@ -121,7 +117,7 @@ static void tell_probabilities(const ikt_line *line, double seconds) {
     ikt_context *ctx = line->ctx;
     const double entries = (double)line->entries / (double)line->rows->n;
     if (line->k == 0) return;
-    if (line->is_whole)
+    if (ikt_form_of(line).whole)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         IKT_LOG_NUMBERS(IKT_LOG_INT("largest_cell", line->whole.largest),
                                         IKT_LOG_REAL("seconds", seconds)),

@@ -58,10 +58,8 @@ typedef struct {
     ikt_codes codes;           /* where they are needed */
     ikt_features features;     /* the rows, where features are needed and those are not codes, */
     ikt_joined joined;         /* or the pairs that a sparse graph joins */
-    bool is_dense;
-    bool is_whole;
-    ikt_graph graph; /* sparse P; */
-    ikt_dense dense; /* or dense P; */
+    ikt_graph graph;           /* sparse P; */
+    ikt_dense dense;           /* or dense P; */
     ikt_whole whole; /* or the whole kernel. Where some rows have no similarity, `graph` holds the
                         affinities that they get; otherwise it is empty then */
     double *scores;  /* [rows->count * q] principal components of the own rows, of a kept graph */
@@ -81,9 +79,10 @@ typedef struct {
 } ikt_line;
 
 static inline ikt_p_form ikt_form_of(const ikt_line *line) {
+    const int support = line->settings->affinity.support;
     return (ikt_p_form){.graph = line->graph.forward.start ? &line->graph : NULL,
-                        .dense = line->is_dense ? &line->dense : NULL,
-                        .whole = line->is_whole ? &line->whole : NULL};
+                        .dense = support == IKT_SUPPORT_DENSE ? &line->dense : NULL,
+                        .whole = support == IKT_SUPPORT_WHOLE ? &line->whole : NULL};
 }
 
 typedef ikt_status ikt_line_step(ikt_line *line);
