@@ -10,6 +10,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/sort.h"
+#include "linalg/blocks.h"
 #include "metric/metric.h"
 #include "neighbours/search.h"
 
@@ -58,18 +59,17 @@ static void offer_block(ikt_context *ctx, const batch *b, int64_t first_row, int
 }
 
 /* COLLECTIVE. The own rows, block by block, past the batch. */
-static ikt_status stream(ikt_context *ctx, const ikt_rows *distribution, batch *b) {
+static ikt_status stream(ikt_context *ctx, const ikt_rows *rows, batch *b) {
     const int64_t block = b->is_sparse ? ikt_dataset_block_rows(b->data) : BLOCK_ROWS;
-    const int64_t steps = (ikt_rows_count(distribution, 0) + block - 1) / block;
+    const ikt_row_range own = {rows->first, rows->count};
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
     for (int64_t step = 0; step < steps; step++) {
-        const int64_t done = step * block, left = distribution->count - done;
-        const int64_t rows = left < 0 ? 0 : left < block ? left : block;
-        const int64_t first = rows ? distribution->first + done : 0;
+        const ikt_row_range at = ikt_stream_step(own, block, step);
         if (b->is_sparse)
-            IKT_TRY(ikt_dataset_read_sparse(b->data, first, rows, &b->rows));
+            IKT_TRY(ikt_dataset_read_sparse(b->data, at.first, at.count, &b->rows));
         else if (!b->is_pairs)
-            IKT_TRY(ikt_dataset_read(b->data, first, rows, b->block));
-        offer_block(ctx, b, first, rows);
+            IKT_TRY(ikt_dataset_read(b->data, at.first, at.count, b->block));
+        offer_block(ctx, b, at.first, at.count);
     }
     return IKT_OK;
 }

@@ -224,7 +224,7 @@ static ikt_status read_page_column(ikt_context *ctx, const ikt_embedding_file *m
     if ((kind == IKT_TEXTS_STRINGS || kind == IKT_TEXTS_CELLS) && c->use == IKT_VIEWER_HOVER)
         return ikt_texts_read(ctx, c->full, rows->n, rows->first, rows->count, &c->texts);
     IKT_TRY(ikt_embedding_column_read(ctx, map, kind == IKT_TEXTS_STRINGS ? c->full : name,
-                                      names->colour_as,
+                                      (ikt_colour_as)names->colour_as,
                                       c->use == IKT_VIEWER_HOVER || names->asked_for, &c->own));
     if (!c->own.labels || !c->own.names) return read_told(ctx, rows, c);
     return ikt_anndata_colours(ctx, c->full, &c->n_colours, &c->colours);

@@ -94,10 +94,11 @@ typedef struct {
 
 /* What the user named. */
 typedef struct {
-    const char *colour_by, *hover, *genes; /* lists with commas */
-    const char *genes_from;                /* FILE.h5ad[:MATRIX]; "": the file of the map */
-    ikt_colour_as colour_as;
-    bool asked_for; /* colours are named by the user, not by default */
+    char colour_by[IKT_STRING_MAX], hover[IKT_STRING_MAX]; /* lists with commas, */
+    char genes[IKT_STRING_MAX];                            /* or "" */
+    char genes_from[IKT_STRING_MAX]; /* FILE.h5ad[:MATRIX]; "": the file of the map */
+    int colour_as;                   /* an ikt_colour_as */
+    bool asked_for;                  /* colours are named by the user, not by default */
 } ikt_page_names;
 
 /* COLLECTIVE. Reads them all; ikt_page_columns_free frees what there is. Errors: IKT_ERR_USAGE (an

@@ -9,9 +9,9 @@
 
 typedef struct {
     ikt_plot_settings plot;
-    int background, colour_as;
-    char colour_by[IKT_STRING_MAX], title[IKT_STRING_MAX], mark[IKT_STRING_MAX];
-    char genes[IKT_STRING_MAX], genes_from[IKT_STRING_MAX], behind[IKT_STRING_MAX];
+    int background;
+    ikt_page_names names; /* what is hovered over is not asked for */
+    char title[IKT_STRING_MAX], mark[IKT_STRING_MAX], behind[IKT_STRING_MAX];
 } options;
 
 /* What the picture is made from; freed as one. */
@@ -25,20 +25,20 @@ typedef struct {
 static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options *o,
                                 const char *paths[2], bool *help) {
     const ikt_option table[] = {
-        {"colour-by", IKT_TEXT("NAMES", "labels", o->colour_by),
+        {"colour-by", IKT_TEXT("NAMES", "labels", o->names.colour_by),
          "Colour by this data set of n entries: DATASET of RUN.h5, FILE.h5:DATASET of another file "
          "(of an AnnData file also FILE.h5ad:COLUMN, a column of obs, which may hold categories), "
          "FILE.csv:COLUMN, or none; several, separated by commas, give a panel each. Labels are "
          "used by default where the file has them"},
-        {"genes", IKT_TEXT("NAMES", "", o->genes),
+        {"genes", IKT_TEXT("NAMES", "", o->names.genes),
          "The genes of an AnnData file to colour by as well, separated by commas, a panel each"},
-        {"genes-from", IKT_TEXT("FILE.h5ad[:MATRIX]", "", o->genes_from),
+        {"genes-from", IKT_TEXT("FILE.h5ad[:MATRIX]", "", o->names.genes_from),
          "The file and the matrix of the genes: X (by default), raw/X or layers/NAME. The file is "
          "by default that of the map"},
         {"behind", IKT_TEXT("FILE.h5", "", o->behind),
          "Another map in the same plane to draw behind this one, smaller and lighter: of the old "
          "rows among which `transform` has placed those of RUN.h5"},
-        {"colour-as", IKT_CHOICE("KIND", "auto", IKT_COLOUR_AS, &o->colour_as),
+        {"colour-as", IKT_CHOICE("KIND", "auto", IKT_COLOUR_AS, &o->names.colour_as),
          "Whether the data set holds classes or numbers; auto takes labels as classes, and also "
          "whole numbers that span fewer than 64"},
         {"width", IKT_KEY_INT, "PIXELS", "1200", 200, 20000, NULL, &o->plot.width,
@@ -92,24 +92,17 @@ static ikt_status check_files(ikt_context *ctx, const options *o, const char *co
     ikt_files files = {.ctx = ctx};
     ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", paths[0]);
     ikt_files_add(&files, IKT_FILE_READ, "--behind", o->behind);
-    ikt_files_add(&files, IKT_FILE_READ, "--genes-from", o->genes_from);
-    ikt_files_add_list(&files, "--colour-by", o->colour_by);
+    ikt_files_add(&files, IKT_FILE_READ, "--genes-from", o->names.genes_from);
+    ikt_files_add_list(&files, "--colour-by", o->names.colour_by);
     ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT", paths[1]);
     return ikt_files_check(&files);
 }
 
-static ikt_status draw(ikt_context *ctx, options *o, bool asked_for, subject *s,
-                       const char *const paths[2]) {
+static ikt_status draw(ikt_context *ctx, options *o, subject *s, const char *const paths[2]) {
     ikt_plot_points points[IKT_PLOT_PANELS_MOST];
     IKT_TRY(check_files(ctx, o, paths));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
-    const ikt_page_names names = {.colour_by = o->colour_by,
-                                  .hover = "",
-                                  .genes = o->genes,
-                                  .genes_from = o->genes_from,
-                                  .colour_as = (ikt_colour_as)o->colour_as,
-                                  .asked_for = asked_for};
-    IKT_TRY(ikt_page_columns_read(ctx, &s->run, &names, &s->columns));
+    IKT_TRY(ikt_page_columns_read(ctx, &s->run, &o->names, &s->columns));
     IKT_TRY(open_behind(ctx, o, s));
     if (s->columns.count > IKT_PLOT_PANELS_MOST)
         return ikt_fail(ctx, IKT_ERR_USAGE, "--colour-by: a picture has at most %d panels",
@@ -148,7 +141,8 @@ static ikt_status plot(ikt_context *ctx, int argc, char **argv) {
     bool help;
     IKT_TRY(parse_options(ctx, argc, argv, &o, paths, &help));
     if (help) return IKT_OK;
-    ikt_status st = draw(ctx, &o, ikt_option_given("colour-by", argc, argv), &s, paths);
+    o.names.asked_for = ikt_option_given("colour-by", argc, argv);
+    ikt_status st = draw(ctx, &o, &s, paths);
     ikt_page_columns_free(&s.columns);
     ikt_embedding_column_free(&s.behind_labels);
     ikt_embedding_file_close(&s.behind);

@@ -14,11 +14,11 @@ enum { SHAPE_MOST = 65536 };
 
 typedef struct {
     int64_t images_most, image_shrink;
-    int background, colour_as;
+    int background;
     bool overwrite;
-    char colour_by[IKT_STRING_MAX], hover[IKT_STRING_MAX], title[IKT_STRING_MAX];
-    char genes[IKT_STRING_MAX], genes_from[IKT_STRING_MAX], beside[IKT_STRING_MAX];
-    char images[IKT_STRING_MAX], image_shape[IKT_STRING_MAX], mark[IKT_STRING_MAX];
+    ikt_page_names names;
+    char title[IKT_STRING_MAX], beside[IKT_STRING_MAX], mark[IKT_STRING_MAX];
+    char images[IKT_STRING_MAX], image_shape[IKT_STRING_MAX];
 } options;
 
 /* What the page is made from; freed as one. */
@@ -86,30 +86,22 @@ static ikt_status check_files(ikt_context *ctx, const options *o, const char *co
     ikt_files files = {.ctx = ctx};
     ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", paths[0]);
     ikt_files_add(&files, IKT_FILE_READ, "--beside", o->beside);
-    ikt_files_add(&files, IKT_FILE_READ, "--genes-from", o->genes_from);
+    ikt_files_add(&files, IKT_FILE_READ, "--genes-from", o->names.genes_from);
     ikt_files_add(&files, IKT_FILE_READ, "--images", o->images);
-    ikt_files_add_list(&files, "--colour-by", o->colour_by);
-    ikt_files_add_list(&files, "--hover", o->hover);
+    ikt_files_add_list(&files, "--colour-by", o->names.colour_by);
+    ikt_files_add_list(&files, "--hover", o->names.hover);
     ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.html", paths[1]);
     return ikt_files_check(&files);
 }
 
 /* COLLECTIVE. The page.
- *   asked_for   colours are named by the user, not by default
- *   paths       of the map, and of the page */
-static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subject *s,
-                       const char *const paths[2]) {
+ *   paths   of the map, and of the page */
+static ikt_status make(ikt_context *ctx, const options *o, subject *s, const char *const paths[2]) {
     IKT_TRY(choose_pictures(ctx, o, s));
     IKT_TRY(check_files(ctx, o, paths));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
     IKT_TRY(open_beside(ctx, o, s));
-    const ikt_page_names names = {.colour_by = o->colour_by,
-                                  .hover = o->hover,
-                                  .genes = o->genes,
-                                  .genes_from = o->genes_from,
-                                  .colour_as = (ikt_colour_as)o->colour_as,
-                                  .asked_for = asked_for};
-    IKT_TRY(ikt_page_columns_read(ctx, &s->run, &names, &s->columns));
+    IKT_TRY(ikt_page_columns_read(ctx, &s->run, &o->names, &s->columns));
     ikt_viewer_column column[IKT_VIEWER_COLUMNS_MOST];
     ikt_page_columns_list(&s->columns, column);
     const ikt_viewer_map beside = {.name =
@@ -137,20 +129,20 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     const char *paths[2];
     bool help;
     const ikt_option table[] = {
-        {"colour-by", IKT_TEXT("NAMES", "labels", o.colour_by),
+        {"colour-by", IKT_TEXT("NAMES", "labels", o.names.colour_by),
          "The data sets of n entries to choose the colours from, separated by commas: DATASET of "
          "RUN.h5, FILE.h5:DATASET or FILE.csv:COLUMN of another file, or none. Labels are used by "
          "default where the file has them"},
-        {"colour-as", IKT_CHOICE("KIND", "auto", IKT_COLOUR_AS, &o.colour_as),
+        {"colour-as", IKT_CHOICE("KIND", "auto", IKT_COLOUR_AS, &o.names.colour_as),
          "Whether the data sets hold classes or numbers; auto takes labels as classes, and also "
          "whole numbers that span fewer than 64"},
-        {"hover", IKT_TEXT("NAMES", "", o.hover),
+        {"hover", IKT_TEXT("NAMES", "", o.names.hover),
          "The data sets to show of a point that is pointed at, named in the same way: texts of any "
          "length, classes or numbers. By default they are those that give colours"},
-        {"genes", IKT_TEXT("NAMES", "", o.genes),
+        {"genes", IKT_TEXT("NAMES", "", o.names.genes),
          "The genes of an AnnData file to colour by as well, separated by commas, such as "
          "CD3D,MS4A1: entries of the index of var, or of its gene_symbols or feature_name"},
-        {"genes-from", IKT_TEXT("FILE.h5ad[:MATRIX]", "", o.genes_from),
+        {"genes-from", IKT_TEXT("FILE.h5ad[:MATRIX]", "", o.names.genes_from),
          "The file and the matrix of the genes: X (by default), raw/X or layers/NAME. The file is "
          "by default that of the map"},
         {"beside", IKT_TEXT("FILE.h5", "", o.beside),
@@ -180,7 +172,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_view, table, argc, argv, paths, 2, 2, NULL, &help));
     if (help) return IKT_OK;
     subject s = {.columns = {.count = 0}};
-    ikt_status st = make(ctx, &o, ikt_option_given("colour-by", argc, argv), &s, paths);
+    o.names.asked_for = ikt_option_given("colour-by", argc, argv);
+    ikt_status st = make(ctx, &o, &s, paths);
     ikt_page_columns_free(&s.columns);
     ikt_embedding_file_close(&s.beside);
     ikt_embedding_file_close(&s.run);

@@ -74,24 +74,30 @@ static ikt_status draw_shift(ikt_generation *g, derived *s) {
     return IKT_OK;
 }
 
-/* Whether a list "0,2,4" holds the number; "all" holds any; -1 where it is no list. */
-static int list_has(const char *list, int64_t number) {
-    int found = 0;
-    if (strcmp(list, "all") == 0) return 1;
-    for (const char *at = list; *at;) {
-        char *end;
-        const long long value = strtoll(at, &end, 10);
-        if (end == at || (*end != ',' && *end != '\0')) return -1;
-        found |= value == number;
-        at = *end ? end + 1 : end;
+/* Whether the text is "all", or a list such as "0,2,4". */
+static bool is_list(const char *text) {
+    char *end;
+    if (strcmp(text, "all") == 0) return true;
+    for (const char *at = text; *at; at = *end ? end + 1 : end) {
+        (void)strtoll(at, &end, 10);
+        if (end == at || (*end != ',' && *end != '\0')) return false;
     }
+    return true;
+}
+
+/* Whether such a list holds the number; "all" holds any. */
+static bool list_has(const char *list, int64_t number) {
+    char *end;
+    bool found = strcmp(list, "all") == 0;
+    for (const char *at = list; *at && !found; at = *end ? end + 1 : end)
+        found = strtoll(at, &end, 10) == number;
     return found;
 }
 
 /* The rows of the wanted classes into s->row. */
 static ikt_status choose_classes(ikt_generation *g, derived *s, int64_t *count) {
     const char *classes = g->settings.classes;
-    if (list_has(classes, 0) < 0)
+    if (!is_list(classes))
         return ikt_fail(g->ctx, IKT_ERR_USAGE,
                         "subset: classes: '%s' is not a list of labels such as 0,2,4", classes);
     if (strcmp(classes, "all") != 0 && !s->labels)
@@ -100,7 +106,7 @@ static ikt_status choose_classes(ikt_generation *g, derived *s, int64_t *count) 
     IKT_TRY(ikt_alloc(g->ctx, &s->row, s->n, sizeof *s->row, "source"));
     *count = 0;
     for (int64_t i = 0; i < s->n; i++)
-        if (list_has(classes, s->labels ? s->labels[i] : 0) > 0) s->row[(*count)++] = i;
+        if (list_has(classes, s->labels ? s->labels[i] : 0)) s->row[(*count)++] = i;
     if (*count > 0) return IKT_OK;
     return ikt_fail(g->ctx, IKT_ERR_DATA, "subset: %s has no row of the classes %s",
                     g->settings.source, classes);

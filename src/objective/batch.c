@@ -82,6 +82,14 @@ static void lengths(const ikt_graph *graph, const ikt_dense *dense, int64_t *lon
     }
 }
 
+ikt_status ikt_batch_check(ikt_context *ctx, int64_t neighbours, int64_t entries) {
+    if (neighbours <= entries) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "layout.batch_neighbours = %lld, but a row of P has %lld entries only: take "
+                    "fewer, or affinity.neighbours more",
+                    (long long)neighbours, (long long)entries);
+}
+
 /* COLLECTIVE. */
 static ikt_status find_nearest(ikt_batch *b, const ikt_graph *graph, const ikt_dense *dense) {
     const int64_t k = b->settings.neighbours;
@@ -90,13 +98,8 @@ static ikt_status find_nearest(ikt_batch *b, const ikt_graph *graph, const ikt_d
     IKT_ARRAYS(held, b->ctx, purpose);
     int64_t *row = ikt_claim(&held, longest, sizeof *row);
     float *value = ikt_claim(&held, longest, sizeof *value);
-    ikt_status st = held.status;
-    if (st == IKT_OK && shortest < k)
-        st = ikt_fail(b->ctx, IKT_ERR_USAGE,
-                      "layout.batch_neighbours = %lld, but a row of P has %lld entries only: take "
-                      "fewer, or affinity.neighbours more",
-                      (long long)k, (long long)shortest);
-    IKT_TRY(ikt_agree(b->ctx, st));
+    const ikt_status st = held.status;
+    IKT_TRY(ikt_agree(b->ctx, st == IKT_OK ? ikt_batch_check(b->ctx, k, shortest) : st));
     for (int64_t i = 0; i < b->rows.count; i++)
         choose(entries_of(graph, dense, i, value, row), value, row, k, b->nearest + i * k);
     return IKT_OK;

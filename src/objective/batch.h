@@ -23,6 +23,9 @@ typedef struct {
     uint64_t seed;
 } ikt_batch_settings;
 
+/* LOCAL. Refuses more neighbours than a row of P has entries. Errors: IKT_ERR_USAGE. */
+ikt_status ikt_batch_check(ikt_context *ctx, int64_t neighbours, int64_t entries);
+
 /* COLLECTIVE. The nearest rows of the own rows: those of the largest entries of P, of equal ones
  * the lower.
  *   graph, dense   P in one of the two forms; borrowed until this returns

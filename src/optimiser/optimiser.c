@@ -35,6 +35,10 @@ void ikt_optimiser_destroy(ikt_optimiser *optimiser) {
         ikt_free(&optimiser->array[a]);
 }
 
+static inline float slope_at(const ikt_gradient *g, int64_t e) {
+    return g->attraction_scale * g->attraction[e] + g->repulsion_scale * g->repulsion[e];
+}
+
 /* Comparisons with NaN are false. */
 static IKT_WIDEST_VECTORS int is_finite(const float *y, int64_t count) {
     int outside = 0;
@@ -97,8 +101,7 @@ double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int q, 
     for (int64_t i = 0; i < n_local; i++) {
         double square = 0;
         for (int64_t e = q * i; e < q * (i + 1); e++) {
-            float slope = gradient->attraction_scale * gradient->attraction[e] +
-                          gradient->repulsion_scale * gradient->repulsion[e];
+            const float slope = slope_at(gradient, e);
             square += (double)slope * (double)slope;
         }
         ikt_exact_sum_add(&sum, square);
@@ -144,15 +147,11 @@ static inline float gain_next(float gain, float slope, float velocity, int zeros
 static IKT_WIDEST_VECTORS void step_ahead(const ikt_optimiser_step *step,
                                           const ikt_gradient *gradient, int64_t count,
                                           float *const *array, float *restrict y) {
-    const float *restrict attraction = gradient->attraction;
-    const float *restrict repulsion = gradient->repulsion;
     float *restrict velocity = array[0], *restrict gain = array[1];
-    const float attraction_scale = gradient->attraction_scale;
-    const float repulsion_scale = gradient->repulsion_scale;
     const float momentum = (float)step->momentum, rate = (float)step->rate;
     const float ahead = 1 + (float)step->next_momentum;
     for (int64_t e = 0; e < count; e++) {
-        const float slope = attraction_scale * attraction[e] + repulsion_scale * repulsion[e];
+        const float slope = slope_at(gradient, e);
         const float v = velocity[e], carried = momentum * v;
         gain[e] = gain_next(gain[e], slope, v, 1);
         velocity[e] = carried - rate * gain[e] * slope;
@@ -168,14 +167,10 @@ const ikt_optimiser_kind ikt_optimiser_delta_bar_delta = {
 static IKT_WIDEST_VECTORS void step_plain(const ikt_optimiser_step *step,
                                           const ikt_gradient *gradient, int64_t count,
                                           float *const *array, float *restrict y) {
-    const float *restrict attraction = gradient->attraction;
-    const float *restrict repulsion = gradient->repulsion;
-    const float attraction_scale = gradient->attraction_scale;
-    const float repulsion_scale = gradient->repulsion_scale;
     const float rate = (float)step->rate;
     (void)array;
     for (int64_t e = 0; e < count; e++)
-        y[e] -= rate * (attraction_scale * attraction[e] + repulsion_scale * repulsion[e]);
+        y[e] -= rate * slope_at(gradient, e);
 }
 
 const ikt_optimiser_kind ikt_optimiser_descent = {
@@ -186,14 +181,10 @@ const ikt_optimiser_kind ikt_optimiser_descent = {
 static IKT_WIDEST_VECTORS void step_with_momentum(const ikt_optimiser_step *step,
                                                   const ikt_gradient *gradient, int64_t count,
                                                   float *const *array, float *restrict y) {
-    const float *restrict attraction = gradient->attraction;
-    const float *restrict repulsion = gradient->repulsion;
     float *restrict velocity = array[0], *restrict gain = array[1];
-    const float attraction_scale = gradient->attraction_scale;
-    const float repulsion_scale = gradient->repulsion_scale;
     const float momentum = (float)step->momentum, rate = (float)step->rate;
     for (int64_t e = 0; e < count; e++) {
-        float slope = attraction_scale * attraction[e] + repulsion_scale * repulsion[e];
+        const float slope = slope_at(gradient, e);
         gain[e] = gain_next(gain[e], slope, velocity[e], 0);
         velocity[e] = momentum * velocity[e] - rate * gain[e] * slope;
         y[e] += velocity[e];

@@ -5,7 +5,8 @@
 #include "pipeline/line.h"
 #include "settings/checks.h"
 
-/* The function of each step; what opens the inputs comes before the line (pipeline.c). */
+/* The function of each step; what opens the inputs comes before the line (pipeline.c), and what
+ * makes positions has a table of its own (start.c). */
 /* clang-format off */
 static ikt_line_step *const run[IKT_STEPS] = {
     [IKT_STEP_LANDMARKS] = ikt_step_landmarks,
@@ -31,16 +32,6 @@ static ikt_line_step *const run[IKT_STEPS] = {
     [IKT_STEP_COMPARE_ROWS] = ikt_step_compare_rows,
     [IKT_STEP_SYMMETRISE] = ikt_step_symmetrise,
     [IKT_STEP_EIGENVECTORS] = ikt_step_eigenvectors,
-    [IKT_STEP_START_SEPARATED] = ikt_step_start_kernel,
-    [IKT_STEP_START_KERNEL] = ikt_step_start_kernel,
-    [IKT_STEP_START_EIGENVECTORS] = ikt_step_start_eigenvectors,
-    [IKT_STEP_START_LANDMARK_CODES] = ikt_step_start_places,
-    [IKT_STEP_START_LANDMARK_ROWS] = ikt_step_start_landmark_rows,
-    [IKT_STEP_START_KEPT_SCORES] = ikt_step_start_kept_scores,
-    [IKT_STEP_START_KEPT_PLACES] = ikt_step_start_places,
-    [IKT_STEP_START_PCA] = ikt_step_start_pca,
-    [IKT_STEP_START_FILE] = ikt_step_start_file,
-    [IKT_STEP_START_RANDOM] = ikt_step_start_random,
     [IKT_STEP_LOOP_FROM_TSNE] = ikt_step_loop,
     [IKT_STEP_LOOP] = ikt_step_loop};
 /* clang-format on */
@@ -65,12 +56,8 @@ static ikt_status open_pairs(ikt_line *line) {
 }
 
 ikt_status ikt_line_begin(ikt_line *line) {
-    const int support = line->settings->affinity.support;
     IKT_TRY(open_pairs(line));
-    IKT_TRY(ikt_line_load(line));
-    line->is_dense = support == IKT_SUPPORT_DENSE;
-    line->is_whole = support == IKT_SUPPORT_WHOLE;
-    return IKT_OK;
+    return ikt_line_load(line);
 }
 
 ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end) {
@@ -79,7 +66,9 @@ ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end) {
         IKT_TRY(ikt_settings_lists(line->ctx, line->settings, line->rows->n, &line->k));
     for (int s = 0; s < line->steps->count; s++) {
         const ikt_step_id id = line->steps->id[s];
-        if (id >= first && id < end && run[id]) IKT_TRY(run[id](line));
+        if (id < first || id >= end) continue;
+        if (run[id]) IKT_TRY(run[id](line));
+        if (ikt_step_of(id)->makes == IKT_VALUE_POSITIONS) IKT_TRY(ikt_line_start(line, id));
     }
     return IKT_OK;
 }
@@ -118,7 +107,7 @@ static void note_probabilities(ikt_line *line) {
     ikt_line_note(line, settings);
     if (line->rounds >= 0) settings->affinity.refinements = line->rounds;
     if (line->passes > 0) settings->affinity.passes = line->passes;
-    if (line->is_whole && whole->step <= IKT_AUTO_REAL)
+    if (ikt_form_of(line).whole && whole->step <= IKT_AUTO_REAL)
         whole->step = ikt_whole_step_auto(
             line->psi, line->rows->n, ikt_whole_noise(whole, line->whole.t, line->whole.others));
 }
@@ -128,7 +117,7 @@ static void tell_probabilities(const ikt_line *line, double seconds) {
     ikt_context *ctx = line->ctx;
     const double entries = (double)line->entries / (double)line->rows->n;
     if (line->k == 0) return;
-    if (line->is_whole)
+    if (ikt_form_of(line).whole)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         IKT_LOG_NUMBERS(IKT_LOG_INT("largest_cell", line->whole.largest),
                                         IKT_LOG_REAL("seconds", seconds)),

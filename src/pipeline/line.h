@@ -58,10 +58,8 @@ typedef struct {
     ikt_codes codes;           /* where they are needed */
     ikt_features features;     /* the rows, where features are needed and those are not codes, */
     ikt_joined joined;         /* or the pairs that a sparse graph joins */
-    bool is_dense;
-    bool is_whole;
-    ikt_graph graph; /* sparse P; */
-    ikt_dense dense; /* or dense P; */
+    ikt_graph graph;           /* sparse P; */
+    ikt_dense dense;           /* or dense P; */
     ikt_whole whole; /* or the whole kernel. Where some rows have no similarity, `graph` holds the
                         affinities that they get; otherwise it is empty then */
     double *scores;  /* [rows->count * q] principal components of the own rows, of a kept graph */
@@ -81,9 +79,10 @@ typedef struct {
 } ikt_line;
 
 static inline ikt_p_form ikt_form_of(const ikt_line *line) {
+    const int support = line->settings->affinity.support;
     return (ikt_p_form){.graph = line->graph.forward.start ? &line->graph : NULL,
-                        .dense = line->is_dense ? &line->dense : NULL,
-                        .whole = line->is_whole ? &line->whole : NULL};
+                        .dense = support == IKT_SUPPORT_DENSE ? &line->dense : NULL,
+                        .whole = support == IKT_SUPPORT_WHOLE ? &line->whole : NULL};
 }
 
 typedef ikt_status ikt_line_step(ikt_line *line);
@@ -115,11 +114,12 @@ ikt_line_step ikt_step_join, ikt_step_edges;
  * up. Errors: IKT_ERR_FILE. */
 ikt_status ikt_line_write_facts(const ikt_line *line, ikt_graph_writer *writer);
 
-/* Landmarks (landmarks.c), where rows start (start.c), and from P to the map (line_map.c). */
-ikt_line_step ikt_step_landmarks, ikt_step_start_pca, ikt_step_start_kernel,
-    ikt_step_start_eigenvectors, ikt_step_start_landmark_rows, ikt_step_start_places,
-    ikt_step_start_kept_scores, ikt_step_start_file, ikt_step_start_random, ikt_step_eigenvectors,
-    ikt_step_loop;
+/* Landmarks (landmarks.c), and from P to the map (line_map.c). */
+ikt_line_step ikt_step_landmarks, ikt_step_eigenvectors, ikt_step_loop;
+
+/* COLLECTIVE. The steps that make positions, in the order of the loop (start.c); nothing where the
+ * loop goes on from others, unless the start is written. */
+ikt_status ikt_line_start(ikt_line *line, ikt_step_id step);
 
 /* COLLECTIVE. What a checkpoint holds of the lists, if there is one (saved_lists.c).
  * Errors: those of ikt_checkpoint_find and of reading. */

@@ -111,7 +111,7 @@ ikt_status ikt_step_symmetrise(ikt_line *line) {
     line->weights.symmetry = ikt_affinity_of(&line->settings->affinity)->symmetry;
     if (writer) IKT_TRY(ikt_run_graph_rows(line, writer));
     IKT_TRY(ikt_graph_from_directed(ctx, line->rows, &line->weights, &line->graph));
-    if (line->is_whole) return IKT_OK;
+    if (ikt_form_of(line).whole) return IKT_OK;
     IKT_TRY(check_graph(line));
     line->entries = ikt_graph_entries(ctx, &line->graph);
     return IKT_OK;

@@ -186,7 +186,7 @@ static ikt_status make_tsne(const ikt_line *line, int q, ikt_objective *out) {
                                    .sampling = settings->affinity.whole};
     /* One iteration of the last ones, of a run that may be longer than they are. */
     const int64_t last = ikt_larger(0, inputs.sampling.last_iterations);
-    if (line->is_whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, n, line->whole.t, last));
+    if (form.whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, n, line->whole.t, last));
     return ikt_objective_create(ctx, &ikt_objective_tsne, &inputs, out);
 }
 

@@ -147,9 +147,9 @@ static ikt_status begin_watch(ikt_context *ctx, double began, const ikt_run *run
     const double minutes = settings->checkpoint_every;
     bool is_watched;
     double seconds;
-    IKT_TRY(ikt_check_limits(ctx, settings, run->is_guest, &is_watched, &seconds));
+    IKT_TRY(ikt_check_limits(ctx, settings, run->is_host, &is_watched, &seconds));
     if (!is_watched) return IKT_OK;
-    if (!run->is_guest) ikt_watch_signals();
+    if (!run->is_host) ikt_watch_signals();
     /* A limit that was given counts from the beginning, when the input had not been read yet. */
     if (ikt_run_has_limit(settings)) seconds = fmax(0, seconds - ikt_now() + began);
     ikt_watch_begin(ctx, seconds, minutes > 0 ? 60 * minutes : INFINITY);
@@ -258,7 +258,7 @@ static ikt_status run_steps(ikt_context *ctx, const ikt_settings *given, double 
                             ikt_source **source, ikt_dataset **data, ikt_run *out) {
     ikt_settings asked = *given;
     ikt_recipe recipe;
-    IKT_TRY(decide(ctx, &asked, out->given, out->is_guest, &recipe, source));
+    IKT_TRY(decide(ctx, &asked, out->given, out->is_host, &recipe, source));
     out->settings = recipe.settings;
     out->graph = recipe.graph;
     note_source(ikt_source_or(out->given, *source), out);
@@ -275,7 +275,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
     ikt_waiting_begin(in);
     memset(out, 0, sizeof *out);
     out->given = given;
-    out->is_guest = given != NULL || ikt_borrowed_of(ctx) != NULL;
+    out->is_host = given != NULL || ikt_borrowed_of(ctx) != NULL;
     out->claims = ctx;
     out->start_time = (double)time(NULL);
     const ikt_status st = run_steps(ctx, settings, began, &source, &data, out);

@@ -96,8 +96,8 @@ typedef struct {
 typedef struct {
     ikt_source *given;     /* the rows, borrowed until the end; NULL: input.file */
     ikt_context *claims;   /* the names of its outputs are its own until it is destroyed */
-    bool is_guest;         /* of a program that lends rows, or other arrays (io/sources/source.h) */
-    ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
+    bool is_host;          /* of a program that lends rows, or other arrays (io/sources/source.h) */
+    ikt_settings settings; /* as used (recipe.h): nothing is "auto" that the run had to decide */
     ikt_rows rows;
     ikt_embed_result embedding; /* of the own rows */
     int64_t *labels;            /* [rows.count], or NULL where the input has none */

@@ -1,4 +1,4 @@
-/* Where the rows start. See line.h; read the steps, at the end, first. */
+/* Where the rows start. See line.h; read the table of steps, at the end, first. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -214,27 +214,6 @@ static void take_scores(const ikt_line *line, double deviation, const double *sc
         y[e] = (float)scores[e];
 }
 
-typedef ikt_status finding(ikt_line *line, double *scores);
-
-static ikt_status start_from_scores(ikt_line *line, finding *find, float *y) {
-    const ikt_layout_settings *layout = &line->settings->layout;
-    IKT_IN_STAGE(line->ctx, IKT_STAGE_PCA);
-    IKT_ARRAYS(held, line->ctx, purpose);
-    double *scores = ikt_claim(&held, layout->dimensions * line->rows->count, sizeof *scores);
-    IKT_TRY(ikt_arrays_agree(&held));
-    IKT_TRY(find(line, scores));
-    take_scores(line, ikt_layout_objective(layout)->start_deviation, scores, y);
-    return IKT_OK;
-}
-
-static ikt_status start_from_pca(ikt_line *line, float *y) {
-    return start_from_scores(line, find_components, y);
-}
-
-static ikt_status start_from_kept(ikt_line *line, float *y) {
-    return start_from_scores(line, take_components, y);
-}
-
 /* The file of the model, where the map of similarities stays as it is; NULL else. */
 static ikt_model_writer *projection_writer(const ikt_line *line) {
     return ikt_settings_is_kernel_map(line->settings) ? line->options->model_writer : NULL;
@@ -249,10 +228,6 @@ static ikt_status find_kernel_scores(ikt_line *line, double *scores) {
     if (report->bandwidth > 0) kernel->bandwidth = report->bandwidth;
     if (report->of_labels) kernel->ridge = report->separated.ridge;
     return IKT_OK;
-}
-
-static ikt_status start_from_kernel(ikt_line *line, float *y) {
-    return start_from_scores(line, find_kernel_scores, y);
 }
 
 /* Signs are fixed here, as ties go to the lower row of the input. */
@@ -372,53 +347,52 @@ static ikt_status start_at_random(ikt_line *line, float *y) {
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-typedef ikt_status beginning(ikt_line *line, float *y);
+/* How rows get positions where they have none yet, in the order of the input: by a function, or by
+ * scores that become positions. */
+typedef struct {
+    ikt_status (*begin)(ikt_line *line, float *y);
+    ikt_status (*find)(ikt_line *line, double *scores);
+} beginning;
 
-/* COLLECTIVE. Positions, in the order of the loop; nothing where the loop goes on from others,
- * unless the start is written.
- *   begin   puts positions where the rows have none yet, in the order of the input */
-static ikt_status start(ikt_line *line, beginning *begin, bool is_written) {
+static const beginning of[IKT_STEPS] = {
+    [IKT_STEP_START_SEPARATED] = {.find = find_kernel_scores},
+    [IKT_STEP_START_KERNEL] = {.find = find_kernel_scores},
+    [IKT_STEP_START_EIGENVECTORS] = {.begin = start_from_eigenvectors},
+    [IKT_STEP_START_LANDMARK_CODES] = {.begin = start_from_places}, /* which the codes gave, */
+    [IKT_STEP_START_LANDMARK_ROWS] = {.begin = start_from_distances},
+    [IKT_STEP_START_KEPT_SCORES] = {.find = take_components},
+    [IKT_STEP_START_KEPT_PLACES] = {.begin = start_from_places}, /* or a graph */
+    [IKT_STEP_START_PCA] = {.find = find_components},
+    [IKT_STEP_START_FILE] = {.begin = start_from_file},
+    [IKT_STEP_START_RANDOM] = {.begin = start_at_random}};
+
+static ikt_status start_from_scores(ikt_line *line, const beginning *how, float *y) {
+    const ikt_layout_settings *layout = &line->settings->layout;
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_PCA);
+    IKT_ARRAYS(held, line->ctx, purpose);
+    double *scores = ikt_claim(&held, layout->dimensions * line->rows->count, sizeof *scores);
+    IKT_TRY(ikt_arrays_agree(&held));
+    IKT_TRY(how->find(line, scores));
+    take_scores(line, ikt_layout_objective(layout)->start_deviation, scores, y);
+    return IKT_OK;
+}
+
+/* Whether scores go to a file, for which they are found even where the loop goes on from others. */
+static bool is_written(const ikt_line *line, const beginning *how) {
+    if (how->find == find_kernel_scores) return projection_writer(line) != NULL;
+    return how->find && ikt_line_graph_writer(line);
+}
+
+ikt_status ikt_line_start(ikt_line *line, ikt_step_id step) {
+    const beginning *how = &of[step];
     const int64_t q = line->settings->layout.dimensions, count = line->rows->count;
     float **y = &line->out->y;
-    if (!line->from || is_written) {
+    if (!line->from || is_written(line, how)) {
         if (!*y) IKT_TRY(ikt_alloc_all(line->ctx, y, q * count, sizeof **y, "embedding"));
-        IKT_TRY(begin(line, *y));
+        IKT_TRY(how->begin ? how->begin(line, *y) : start_from_scores(line, how, *y));
     }
     if (!line->from) IKT_TRY(ikt_line_reorder(line, false, *y, *y, q * (int64_t)sizeof **y));
     ikt_free_all(&line->scores, &line->eigenvectors);
     ikt_landmarks_destroy(&line->landmarks);
     return ikt_run_graph_end(line->ctx, line->options->graph_writer);
-}
-
-ikt_status ikt_step_start_pca(ikt_line *line) {
-    return start(line, start_from_pca, ikt_line_graph_writer(line) != NULL);
-}
-
-ikt_status ikt_step_start_kernel(ikt_line *line) {
-    return start(line, start_from_kernel, projection_writer(line) != NULL);
-}
-
-ikt_status ikt_step_start_eigenvectors(ikt_line *line) {
-    return start(line, start_from_eigenvectors, false);
-}
-
-/* By codes, with which rows were placed, or of a graph. */
-ikt_status ikt_step_start_places(ikt_line *line) {
-    return start(line, start_from_places, false);
-}
-
-ikt_status ikt_step_start_landmark_rows(ikt_line *line) {
-    return start(line, start_from_distances, false);
-}
-
-ikt_status ikt_step_start_kept_scores(ikt_line *line) {
-    return start(line, start_from_kept, ikt_line_graph_writer(line) != NULL);
-}
-
-ikt_status ikt_step_start_file(ikt_line *line) {
-    return start(line, start_from_file, false);
-}
-
-ikt_status ikt_step_start_random(ikt_line *line) {
-    return start(line, start_at_random, false);
 }

@@ -150,12 +150,8 @@ static ikt_status check_rows(ikt_context *ctx, const ikt_settings *s, const ikt_
 static ikt_status check_batch(ikt_context *ctx, const ikt_workload *w) {
     const ikt_layout_settings *layout = &w->settings.layout;
     const int64_t entries = w->is_dense ? w->data.n - 1 : w->k;
-    const bool is_drawn = layout->batch_rows != IKT_AUTO_INT && w->scores != IKT_SCORES_NONE;
-    if (!is_drawn || layout->batch_neighbours <= entries) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "layout.batch_neighbours = %lld, but a row of P has %lld entries only: take "
-                    "fewer, or affinity.neighbours more",
-                    (long long)layout->batch_neighbours, (long long)entries);
+    if (layout->batch_rows == IKT_AUTO_INT || w->scores == IKT_SCORES_NONE) return IKT_OK;
+    return ikt_batch_check(ctx, layout->batch_neighbours, entries);
 }
 
 /* LOCAL. Refuses landmarks that cannot be embedded, as a run of their own. */

@@ -57,9 +57,14 @@ typedef struct {
 /* Of labels, which are not looked at before they are needed. */
 enum { IKT_USUAL_CLASSES = 10 };
 
+/* A run has its settings three times. Those of the recipe are what was asked for, with what follows
+ * from the inputs. Those of `work` are the same with everything resolved for the rows: steps,
+ * predictions, and what is said of the iterations of a checkpoint, follow from them. Those of the
+ * run (run->settings) begin as a copy of the first, in which the run puts what it decides in place
+ * of "auto", and which it writes. */
 typedef struct {
-    ikt_settings settings; /* with what follows from the inputs; what depends on the rows is auto */
-    ikt_workload work;     /* the same for these rows, with nothing left to be chosen */
+    ikt_settings settings; /* what depends on the rows is auto */
+    ikt_workload work;     /* what these rows make of that, with nothing left to be chosen */
     ikt_graph_about graph; /* of the shape, with what is used of it; its text is borrowed */
     ikt_steps steps;
     bool has_labels;

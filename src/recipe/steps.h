@@ -4,7 +4,7 @@
  * and makes one. The steps of a run follow backwards from what the objective needs: for each value
  * that is wanted the first step of the table that makes it and whose facts hold, and then for what
  * that takes. A new way of making a value is a row of the table (steps.c) and its function in the
- * table of pipeline/embedding.c.
+ * table of pipeline/embedding.c, of positions in that of pipeline/start.c.
  */
 #ifndef IKT_RECIPE_STEPS_H
 #define IKT_RECIPE_STEPS_H

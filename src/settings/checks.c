@@ -168,13 +168,13 @@ ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run) {
                     run->max_time);
 }
 
-ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool is_guest,
+ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool is_host,
                             bool *is_watched, double *seconds) {
     *is_watched = ikt_run_has_checkpoints(run);
     *seconds = INFINITY;
     if (!*is_watched || is_word(run, "none")) return IKT_OK;
     if (is_word(run, "auto")) {
-        if (ikt_rank(ctx) == 0) *seconds = ikt_slurm_time_left(ctx, !is_guest);
+        if (ikt_rank(ctx) == 0) *seconds = ikt_slurm_time_left(ctx, !is_host);
         ikt_broadcast(ctx, seconds, (int64_t)sizeof *seconds, 0);
     } else {
         ikt_time_parse(run->max_time, seconds); /* which ikt_check_time has allowed */

@@ -40,11 +40,11 @@ ikt_status ikt_check_time(ikt_context *ctx, const ikt_run_settings *run);
 
 /* COLLECTIVE. What run.checkpoint and run.max_time ask for. The latter is a time, counted from the
  * start of the process; "none"; or "auto": the end of the Slurm job (base/time_limit.h).
- *   is_guest     in a program that calls the library: no process is started to ask `squeue`
+ *   is_host      in a program that calls the library: no process is started to ask `squeue`
  *   is_watched   whether the run stops at signals and in time
  *   seconds      from now until it has to have ended; infinite without a limit
  * Errors: IKT_ERR_USAGE. */
-ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool is_guest,
+ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool is_host,
                             bool *is_watched, double *seconds);
 
 /* SAME-ARGS. Warns of what makes the map of a run that was begun with another number of iterations

@@ -160,28 +160,42 @@ static int64_t when_saved(ikt_context *ctx, const ikt_study_plan *plan, const ik
     return ikt_checkpoint_time(&settings);
 }
 
-/* LOCAL, for the first rank of a group. Takes a run; or, where `stopped_run` is not -1, notes that
- * this one, which was taken, has been stopped and goes on in a later session. Errors: IKT_ERR_FILE.
- */
-static ikt_status use_queue(ikt_context *ctx, worker *w, int64_t stopped_run, claim_of_run *out) {
-    char path[IKT_STRING_MAX], line[SESSION_TEXT + 48], note[24];
-    ikt_locked_file file IKT_AT_END(ikt_locked_close) = {.ctx = NULL};
-    *out = (claim_of_run){stopped_run, 0};
-    snprintf(note, sizeof note, "%s", stopped);
+/* LOCAL, for the first rank of a group, as the two below. The queue, locked and read. */
+static ikt_status open_queue(ikt_context *ctx, const worker *w, ikt_locked_file *file) {
+    char path[IKT_STRING_MAX];
     snprintf(path, sizeof path, "%.1000s/queue", w->plan->output);
-    IKT_TRY(ikt_locked_open(ctx, path, &file));
-    if (stopped_run < 0) {
-        while (w->cursor < w->count && is_held(file.text, &w->session, w->order[w->cursor]->id))
-            w->cursor++;
-        if (w->cursor == w->count) return IKT_OK;
-        const ikt_study_run *run = w->order[w->cursor++];
-        const int64_t saved = when_saved(ctx, w->plan, run);
-        *out = (claim_of_run){run - w->plan->run, count_attempts(file.text, run->id, saved)};
-        snprintf(note, sizeof note, "%" PRId64, saved);
-    }
-    snprintf(line, sizeof line, "%s %016" PRIx64 " %s\n", w->session.name,
-             w->plan->run[out->run].id, note);
-    return ikt_locked_append(&file, line);
+    return ikt_locked_open(ctx, path, file);
+}
+
+static ikt_status add_line(ikt_locked_file *file, const worker *w, int64_t run, const char *note) {
+    char line[SESSION_TEXT + 48];
+    snprintf(line, sizeof line, "%s %016" PRIx64 " %s\n", w->session.name, w->plan->run[run].id,
+             note);
+    return ikt_locked_append(file, line);
+}
+
+/* Takes the next run, where one is left. Errors: IKT_ERR_FILE. */
+static ikt_status take_run(ikt_context *ctx, worker *w, claim_of_run *out) {
+    char note[24];
+    ikt_locked_file file IKT_AT_END(ikt_locked_close) = {.ctx = NULL};
+    *out = (claim_of_run){-1, 0};
+    IKT_TRY(open_queue(ctx, w, &file));
+    while (w->cursor < w->count && is_held(file.text, &w->session, w->order[w->cursor]->id))
+        w->cursor++;
+    if (w->cursor == w->count) return IKT_OK;
+    const ikt_study_run *run = w->order[w->cursor++];
+    const int64_t saved = when_saved(ctx, w->plan, run);
+    *out = (claim_of_run){run - w->plan->run, count_attempts(file.text, run->id, saved)};
+    snprintf(note, sizeof note, "%" PRId64, saved);
+    return add_line(&file, w, out->run, note);
+}
+
+/* Notes that a run that was taken has been stopped, and goes on in a later session. Errors:
+ * IKT_ERR_FILE. */
+static ikt_status put_back(ikt_context *ctx, const worker *w, int64_t run) {
+    ikt_locked_file file IKT_AT_END(ikt_locked_close) = {.ctx = NULL};
+    IKT_TRY(open_queue(ctx, w, &file));
+    return add_line(&file, w, run, stopped);
 }
 
 /* --- groups of ranks -------------------------------------------------------------------------- */
@@ -235,9 +249,8 @@ static ikt_status make_run(worker *w, ikt_context *group, const claim_of_run *cl
     ikt_context_destroy(&w->ctx);
     w->ctx = group;
     if (st == IKT_STOPPED) {
-        claim_of_run stopped_run;
         ikt_status noted = IKT_OK;
-        if (ikt_rank(group) == 0) noted = use_queue(group, w, claim->run, &stopped_run);
+        if (ikt_rank(group) == 0) noted = put_back(group, w, claim->run);
         noted = ikt_agree(group, noted);
         return noted == IKT_OK ? st : noted;
     }
@@ -259,7 +272,7 @@ static ikt_status work(worker *w, ikt_context *group) {
                 group, IKT_STOPPED,
                 "stopped by %s between two runs; the same command goes on with those that are left",
                 ikt_watch_reason(group));
-        if (ikt_rank(group) == 0) st = use_queue(group, w, -1, &claim);
+        if (ikt_rank(group) == 0) st = take_run(group, w, &claim);
         IKT_TRY(ikt_agree(group, st));
         ikt_broadcast(group, &claim, sizeof claim, 0);
         if (claim.run < 0) return IKT_OK;

@@ -239,27 +239,21 @@ static ikt_status open_dataset(ikt_source *source, const ikt_source_options *opt
                         "indptr): name it '/' in place of '%s'",
                         source->name, dataset);
     if (!present) return ikt_h5_no_table(source->ctx, self->file, path, dataset);
-    hid_t object = H5Oopen(self->file, dataset, H5P_DEFAULT);
+    hid_t object IKT_AT_END(ikt_h5_end) = H5Oopen(self->file, dataset, H5P_DEFAULT);
     if (object < 0)
         return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened: %s", source->name,
                         ikt_h5_reason(reason, sizeof reason));
-    if (H5Iget_type(object) == H5I_DATASET) {
-        self->dataset = object;
-        return take_dataset(source, options);
-    }
-    ikt_status st = IKT_OK;
-    if (H5Iget_type(object) != H5I_GROUP)
-        st = ikt_fail(source->ctx, IKT_ERR_DATA, "%s is no data set", source->name);
-    else if (ikt_csc_is_here(object))
-        st = ikt_csc_refuse(source->ctx, object, path, dataset);
-    if (st == IKT_OK && ikt_h5_is_frame(object)) {
-        st = take_frame(source, object, options);
-        ikt_h5_close(object);
-        return st;
-    }
-    if (st == IKT_OK) return take_group(source, object, options);
-    ikt_h5_close(object);
-    return st;
+    const H5I_type_t kind = H5Iget_type(object);
+    if (kind != H5I_DATASET && kind != H5I_GROUP)
+        return ikt_fail(source->ctx, IKT_ERR_DATA, "%s is no data set", source->name);
+    if (kind == H5I_GROUP && ikt_csc_is_here(object))
+        return ikt_csc_refuse(source->ctx, object, path, dataset);
+    if (kind == H5I_GROUP && ikt_h5_is_frame(object)) return take_frame(source, object, options);
+    const hid_t kept = object; /* the source closes it */
+    object = -1;
+    if (kind == H5I_GROUP) return take_group(source, kept, options);
+    self->dataset = kept;
+    return take_dataset(source, options);
 }
 
 /* COLLECTIVE. Opens what is meant in the file. */
