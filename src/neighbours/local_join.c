@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "dist/shuffle.h"
 #include "neighbours/reverse_neighbours.h"
-#include "neighbours/second_neighbours.h"
 
 enum {
     MEMBERS = IKT_REFINE_NEAR + 1, /* a row and its near rows */

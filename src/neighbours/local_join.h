@@ -14,7 +14,15 @@
 #define IKT_NEIGHBOURS_LOCAL_JOIN_H
 
 #include "neighbours/neighbours.h"
+#include "neighbours/second_neighbours.h"
 #include "neighbours/tiles.h"
+
+/* LOCAL, pure. Whether it is quicker than a round over neighbours of neighbours: rows have a kernel
+ * for all pairs, and lists of k are not much longer than what is set aside of them, since most rows
+ * that are met again and again are known by that. */
+static inline bool ikt_local_join_suits(const ikt_scorer *scorer, int64_t k) {
+    return scorer->score_pairs && k <= 2 * IKT_REFINE_NEAR;
+}
 
 /* COLLECTIVE. Improves lists of slots, for tiles whose scorer has score_pairs. Lists come out in no
  * order that is of use.

@@ -294,7 +294,7 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_co
     const ikt_row_part plain = {tiles->data, tiles->scorer.row_bytes};
     const float *x = (const float *)(const void *)tiles->data;
     IKT_ARRAYS(held, ctx, purpose);
-    if (tiles->scorer.score_pairs) return ikt_local_join(ctx, tiles, course);
+    if (ikt_local_join_suits(&tiles->scorer, r.lists->k)) return ikt_local_join(ctx, tiles, course);
     claim_all(&r, tiles, ikt_threads(ctx), &held);
     IKT_TRY(ikt_arrays_agree(&held));
     if (r.quantiser) ikt_quantise_rows(ctx, r.quantiser, x, tiles->scorer.rows.count, r.quantised);
