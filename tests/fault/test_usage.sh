@@ -96,6 +96,20 @@ refused "$one" 2 "unknown section 'a?'" embed $'a\n.b=1'
 refused "$one" 2 "output.file: not UTF-8 text" embed $'output.file=\xff.h5'
 refused "$both" 4 "missing.yaml cannot be read: No such file or directory" embed missing.yaml
 
+# Ranks that are asked for different things.
+apart() {
+    local words="$1"
+    shift
+    # shellcheck disable=SC2016
+    timeout 60 $IKT_MPIRUN 3 bash -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" != 2 ] || set -- "$@" '"$words"'
+        exec "$@"' x "$IKT_PROGRAM" "$@" >out.txt 2>err.txt </dev/null
+    check_refusal 2 3 "rank 2 was started with other arguments than rank 0: give the same to all" $? "$@"
+}
+apart run.seed=9 embed data.h5 out.h5
+apart layout.iterations=9 embed data.h5 out.h5
+apart --verbose info data.h5
+apart "'' ''" embed data.h5
+
 # Help and version, once however many ranks there are.
 printed "$one" "^usage: iktsne VERB"
 printed "$both" "^usage: iktsne VERB" --help
@@ -103,6 +117,7 @@ printed "$one" "^usage: iktsne VERB" --quiet -h
 printed "$both" "^HDF5: " --version
 for verb in embed generate convert evaluate plot info plan; do
     printed "$one" "^usage: iktsne $verb " "$verb" --help
+    printed "$one" "^usage: iktsne $verb " help "$verb"
 done
 printed "$one" "^usage: iktsne plot " --threads 1 plot --nonsense -h
 printed "$both" "^  isolation.psi = " embed --help
