@@ -26,8 +26,8 @@ static const struct {
     const char *with; /* what would bring it into use */
 } uses[] = {
     {"input", "dataset", IKT_FACT_ROWS, "input.file"},
-    {"input", "skip_columns", IKT_FACT_ROWS, "input.file"},
-    {"input", "delimiter", IKT_FACT_ROWS, "input.file"},
+    {"input", "skip_columns", IKT_FACT_FILE, "input.file"},
+    {"input", "delimiter", IKT_FACT_FILE, "input.file"},
     {"input", "transposed", IKT_FACT_ROWS, "input.file"},
     {"input", "columns", IKT_FACT_ROWS, "input.file"},
     {"input", "type", IKT_FACT_ROWS, "input.file"},
