@@ -1,5 +1,5 @@
-/* What a shell or a system has given the process, looked at before MPI and OpenMP meet it: these end
- * by a signal there, wait for ever, or say what only their authors understand. */
+/* What a shell or a system has given the process, looked at before MPI and OpenMP meet it: these
+ * end by a signal there, wait for ever, or say what only their authors understand. */
 #ifndef IKT_BASE_LIMITS_H
 #define IKT_BASE_LIMITS_H
 

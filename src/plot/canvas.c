@@ -23,6 +23,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/atomic_file.h"
 #include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -299,7 +300,7 @@ ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_can
         *text[i] = ikt_utf8_clean(*text[i], at, 3 * strlen(*text[i]) + 1);
         at += strlen(at) + 1;
     }
-    out->file = fopen(page->path, "wb");
+    out->file = ikt_atomic_open(page->path);
     if (!out->file) return fail(out, IKT_ERR_FILE, strerror(errno));
     if (kind == IKT_CANVAS_SVG)
         begin_svg(out);
