@@ -225,6 +225,7 @@ static ikt_context *begin_alone(void) {
 }
 
 int main(int argc, char **argv) {
+    ikt_limits_hold_streams();
     /* A closed pipe or a limit of file sizes is a failed write, not a death without a word. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

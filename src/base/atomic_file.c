@@ -62,6 +62,8 @@ static ikt_status find_target(ikt_context *ctx, const char *path, bool may_be_st
         return ikt_fail(ctx, IKT_ERR_FILE, "%.200s...: the path is too long", path);
     strcpy(target, path);
     const bool exists = stat(path, &is) == 0;
+    if (exists && S_ISDIR(is.st_mode) && is_own_output(path, &is)) /* ikt_limits_hold_streams */
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: it has been closed", path);
     if (path[length - 1] == '/' || (exists && S_ISDIR(is.st_mode)))
         return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; name a file to write", path);
     if (!exists || (S_ISREG(is.st_mode) && !is_own_output(path, &is)))

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -116,6 +117,12 @@ const char *ikt_limits_check(void) {
     for (size_t c = 0; !found && c < sizeof checks / sizeof *checks; c++)
         found = checks[c]();
     return found;
+}
+
+/* A folder cannot be written to, nor opened for it by a name such as /dev/stdout. */
+void ikt_limits_hold_streams(void) {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && open("/", O_RDONLY) < 0) return;
 }
 
 void ikt_limits_exit(int code) {

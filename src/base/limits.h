@@ -9,6 +9,12 @@
  * folder is gone. */
 const char *ikt_limits_check(void);
 
+/* LOCAL, first of all. Takes the numbers of standard streams that are closed, so that no file which
+ * is opened later gets one: what is printed would go into that file. Writing to such a stream
+ * fails.
+ */
+void ikt_limits_hold_streams(void);
+
 /* LOCAL. Ends the process as exit() does, but under a limit of addresses without what libraries do
  * at the end: OpenBLAS waits there for its threads, and one that was denied its memory when it
  * began asks for it for ever. What is open is written all the same. */

@@ -286,6 +286,12 @@ ikt_canvas_kind ikt_canvas_kind_of(const char *path) {
                                          : IKT_CANVAS_PNG;
 }
 
+bool ikt_canvas_is_named(const char *path) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    return !dot || dot == path || strcmp(dot, ".png") == 0 ||
+           ikt_canvas_kind_of(path) != IKT_CANVAS_PNG;
+}
+
 ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_canvas_page *page,
                            ikt_canvas *out) {
     *out = (ikt_canvas){.ctx = ctx, .kind = kind, .page = *page};

@@ -132,6 +132,22 @@ END
     cmp -s out.txt run.csv || broken_after "run.csv came out of the standard output changed"
     [ -L standard ] || broken_after "the link to the standard output is replaced"
 done
+# Closed streams: nothing is written there, and what is printed goes into no file.
+around=(bash -c 'exec "$0" "$@" >&-')
+try 4 "/dev/stdout cannot be written: it has been closed" 1 export run.h5 /dev/stdout --format csv
+try 4 "/dev/stdout cannot be written: it has been closed" 1 plot run.h5 /dev/stdout
+try 4 "standard output cannot be written" 1 info run.h5
+around=(bash -c 'exec "$0" "$@" <&- >&- 2>&-')
+"${around[@]}" "$IKT_PROGRAM" ${embed% --quiet} output.file=silent.h5 --verbose
+around=()
+"$IKT_PROGRAM" info silent.h5 >out.txt 2>err.txt && [ "$(tail -c 5000 silent.h5 | grep -ac 'embedding hash\|iktsne: ')" = 0 ] ||
+    fail "what is printed goes into a file"
+for name in x.xyz .hidden none; do
+    "$IKT_PROGRAM" plot run.h5 $name >out.txt 2>err.txt || fail "no picture $name"
+    [ "$(grep -c "$name is written as PNG: its name ends in none of" err.txt)" = $([ $name = x.xyz ] && echo 1 || echo 0) ] ||
+        fail "an ending that says nothing: $name"
+done
+try 2 "run.checkpoint is empty: name a folder, or give none or auto" 1 $embed output.file=out.h5 run.checkpoint=
 try 4 "standard is the file that the program itself prints to, which is never replaced" 1 $embed output.file=standard
 [ -L standard ] || broken_after "the link to the standard output is replaced"
 
