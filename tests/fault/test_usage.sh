@@ -83,6 +83,11 @@ refused "$one" 2 "iktsne embed has no option --zzzz (\`iktsne embed --help" embe
 refused "$one" 2 "there is no verb 'zzzz' (\`iktsne --help" zzzz
 refused "$one" 2 "iktsne plot does not take the setting input.rows" plot a.h5 a.png input.rows=4
 
+# Names of files that look like something else.
+refused "$one" 2 "'eq=ual.h5' is no setting, which is section.key=value; a file of that name is written ./eq=ual.h5" \
+    embed eq=ual.h5
+refused "$one" 2 "has no option -dash.h5 (.*); a file of that name is written ./-dash.h5" embed -dash.h5
+
 # Settings of embed. A mistake on the command line is found before any file is opened.
 refused "$one" 2 "'psi=4' is no setting, which is section.key=value; did you mean 'isolation.psi'" \
     embed psi=4
