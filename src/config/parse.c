@@ -107,7 +107,7 @@ ikt_status ikt_config_defaults(ikt_context *ctx, const ikt_config_part *parts, s
 
 /* A name of a file may have a = in it. */
 static ikt_status refuse_assignment(ikt_context *ctx, const char *word, const char *hint) {
-    if (hint[0] || word[0] == '=')
+    if (hint[0] || word[0] == '=' || !strchr(word, '='))
         return ikt_fail(ctx, IKT_ERR_USAGE, "'%.80s' is no setting, which is section.key=value%s",
                         word, hint);
     return ikt_fail(ctx, IKT_ERR_USAGE,
