@@ -57,7 +57,11 @@ IKT_API ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **
  * for after a run without failure is a defect: it is named, and the program aborts. */
 IKT_API void ikt_context_destroy(ikt_context **ctx);
 
-/* LOCAL. Changes the threads per rank that later stages use; 0 = from the affinity mask. */
+/* The most threads of a rank. */
+enum { IKT_THREADS_MOST = 4096 };
+
+/* LOCAL. Changes the threads per rank that later stages use; 0 = from OMP_NUM_THREADS where that is
+ * set, else from the affinity mask. More than IKT_THREADS_MOST are that many. */
 IKT_API void ikt_context_set_threads(ikt_context *ctx, int threads);
 
 /* LOCAL. Rank of the caller, number of ranks, OpenMP threads of this rank (at least 1). */

@@ -126,7 +126,11 @@ def threads_of(n_jobs):
             return 1
         backend, wanted = get_active_backend()[:2]
         n_jobs = wanted if wanted is not None else 1
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
+    try:
+        is_none = isinstance(n_jobs, bool) or operator.index(n_jobs) == 0
+    except TypeError:
+        is_none = True
+    if is_none:
         raise ValueError(f"n_jobs={n_jobs!r} is no number of threads: 1 or more, -1 for all, or None")
     n_jobs = whole("n_jobs", n_jobs, -4096, 4096)
     if n_jobs == -1:
@@ -194,8 +198,18 @@ def agreement(comm):
 atexit.register(_contexts.clear)
 
 
+def utf8(key, text):
+    """The text itself. Errors: ValueError where it is none in UTF-8, as half a surrogate is not."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(f"{key}={text!r} is no text in UTF-8: it holds half of a surrogate pair") from None
+    return text
+
+
 def as_text(key, value):
     """A value of Python's as the library reads it."""
+    utf8("settings", str(key))
     if value is None:
         return "auto"
     if isinstance(value, bool):
@@ -214,5 +228,5 @@ def as_text(key, value):
     except ImportError:
         pass
     if isinstance(value, (int, str, os.PathLike)):
-        return str(value)
+        return utf8(key, str(value))
     raise TypeError(f"settings[{key!r}] is {value!r}: give a number, a text, True, False or None (auto)")

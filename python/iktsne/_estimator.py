@@ -50,9 +50,10 @@ except ImportError:
 
 
 def names_of_columns(X):
-    """Names of the columns of a data frame or a table, where all are texts; else None."""
+    """Names of the columns of a data frame or a table, where all are texts and no two the same; else
+    None."""
     columns = _table.names(X)
-    if not columns or not all(isinstance(name, str) for name in columns):
+    if not columns or not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
         return None
     return np.asarray(columns, dtype=object)
 

@@ -3,7 +3,7 @@
 import re
 
 from . import _core
-from ._context import agreement, as_text, chosen, context, whole, with_hints
+from ._context import agreement, as_text, chosen, context, utf8, whole, with_hints
 from ._data import alike, alike_rows, codes, given, positions, rows
 from ._estimator import seed_of
 from ._metric import metric_settings
@@ -40,14 +40,16 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
     X = alike_rows(X, comm)
     with agreement(comm):
         data, names = _given(X, Y, labels)
+        of_metric = metric_settings(metric)
         used = {} if metric == "precomputed" else {"preprocess.normalise": "none"}
-        used.update(metric_settings(metric))
+        used.update(of_metric)
         used.update(settings)
         text = [(key, as_text(key, value)) for key, value in used.items()]
         if measures is None:
             measures = ""
         elif not isinstance(measures, str):
             measures = ",".join(measures)
+        utf8("measures", measures)
         numbers = [whole("n_neighbors", _neighbours_of(measures, n_neighbors), 1),
                    whole("trust_k", trust_k, 1), whole("exact_limit", exact_limit, 0, 2**62),
                    whole("sample", sample, 1, 2**62)]

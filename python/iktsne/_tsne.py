@@ -131,10 +131,20 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # --- what the parameters stand for ------------------------------------------------------------
 
+    def _is_precomputed(self):
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def _check_single(self):
+        """Refuses an array where there is one value, which is compared with others."""
+        for name in ("metric", "kernel", "learning_rate", "keep_model", "progress"):
+            value = getattr(self, name)
+            if np.ndim(value) > 0:
+                raise ValueError(f"{name}={value!r} is no single value")
+
     def _form(self, X):
         """What X is: "rows"; "matrix", distances that stand in place of rows; or "graph", distances
         that stand in place of a kernel."""
-        if self.metric != "precomputed":
+        if not self._is_precomputed():
             return "rows"
         return "graph" if is_sparse(X) else "matrix"
 
@@ -228,6 +238,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in _FITTED:
             self.__dict__.pop(name, None)
         with agreement(self.comm):
+            self._check_single()
             is_named = column is not None
             if isinstance(y, str):
                 name, y = y, _table.column(X, y)
@@ -279,7 +290,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         least = 2 if self.comm is None else 0  # a rank may have none
         check_rows(self, X, own, True, least)
         X = own
-        if self.metric == "precomputed" and X.shape[0] != X.shape[1] and self.comm is None:
+        if self._is_precomputed() and X.shape[0] != X.shape[1] and self.comm is None:
             raise ValueError(f"metric='precomputed' needs a square matrix, and X is {X.shape[0]} x "
                              f"{X.shape[1]}")
         form = self._form(X)
@@ -387,6 +398,14 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 with open(path, "wb") as file:
                     file.write(self.model_)
             out = _core.transform(made, path, given(X), 0, 0, bar.function(), log)
+        except Exception as error:
+            if folder is None or path not in str(error):
+                raise
+            text = str(error).replace(path, "the model that this TSNE holds")
+            if isinstance(error, OSError) or "another copy" in text or "damaged" in text:
+                text = ("the model that this TSNE holds is damaged, as the pickle that it came from may be: load another "
+                        "copy of that, or fit again")
+            raise type(error)(text) from None
         finally:
             bar.close()
             if folder is not None:
@@ -408,10 +427,10 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._allows_nan()
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.pairwise = self._is_precomputed()
         tags.transformer_tags.preserves_dtype = []  # positions are float32
         return tags
 
     def _more_tags(self):  # scikit-learn before 1.6
-        return {"pairwise": self.metric == "precomputed", "allow_nan": self._allows_nan(),
+        return {"pairwise": self._is_precomputed(), "allow_nan": self._allows_nan(),
                 "preserves_dtype": []}

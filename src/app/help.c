@@ -285,12 +285,11 @@ ikt_status ikt_document_print(int argc, char **argv, const ikt_verb *const *verb
     for (int at = 0; at < argc && !verb; at++)
         for (int v = 0; v < n && !verb; v++)
             if (strcmp(argv[at], verbs[v]->name) == 0) verb = verbs[v];
-    ikt_status st;
-    if (form)
-        st = print_page(ctx, form, verb, verbs, n);
-    else
-        st = ikt_fail(ctx, IKT_ERR_USAGE,
-                      "--help=FORM: the forms are text, man, bash, zsh and fish");
+    ikt_status st = ikt_memory_check_start(ctx);
+    if (st == IKT_OK)
+        st = form ? print_page(ctx, form, verb, verbs, n)
+                  : ikt_fail(ctx, IKT_ERR_USAGE,
+                             "--help=FORM: the forms are text, man, bash, zsh and fish");
     if (st == IKT_OK && (fflush(stdout) != 0 || ferror(stdout)))
         st = ikt_fail(ctx, IKT_ERR_FILE, "standard output cannot be written: %s", strerror(errno));
     if (st != IKT_OK) fprintf(stderr, "iktsne: error: %s\n", ikt_message(ctx));

@@ -20,6 +20,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 #include "base/sandbox.h"
 #include "config/config.h"
 #include "config/value.h"
@@ -67,7 +68,8 @@ static bool is_option(const char *word, size_t length, const char *name) {
 
 /* Takes the options that every verb has out of argv, up to `--`. */
 static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) {
-    const ikt_key threads = {.name = "threads", .type = IKT_KEY_INT, .low = 1, .high = 4096};
+    const ikt_key threads = {
+        .name = "threads", .type = IKT_KEY_INT, .low = 1, .high = IKT_THREADS_MOST};
     const ikt_key log = {.name = "log", .type = IKT_KEY_CHOICE, .choices = "text|json"};
     const ikt_key delimiter = {
         .name = "delimiter", .type = IKT_KEY_CHOICE, .choices = IKT_DELIMITER_NAMES};
@@ -120,13 +122,38 @@ static void print_version(void) {
     printf("cairo:           %s\n", cairo_version_string());
 }
 
+/* COLLECTIVE. Ranks that are asked for different things would make what none was asked for, or wait
+ * for each other in different places. */
+static ikt_status agree_on_words(ikt_context *ctx, int argc, char **argv) {
+    uint64_t mine = 0;
+    for (int at = 0; at < argc; at++)
+        mine = ikt_hash_bytes(argv[at], strlen(argv[at]) + 1, mine);
+    uint64_t first = mine;
+    ikt_broadcast(ctx, &first, (int64_t)sizeof first, 0);
+    if (first == mine) return ikt_agree(ctx, IKT_OK);
+    return ikt_agree(ctx, ikt_fail(ctx, IKT_ERR_USAGE,
+                                   "rank %d was started with other arguments than rank 0: give "
+                                   "the same to all ranks of a run",
+                                   ikt_rank(ctx)));
+}
+
+/* The first word asks for help, of the program or of the verb that follows it. */
+static ikt_status help(ikt_context *ctx, int argc, char **argv) {
+    char asked[] = "--help", *arguments[] = {asked};
+    IKT_TRY(ikt_memory_check_start(ctx));
+    if (argc < 2) return ikt_document_overview(ctx, verbs, VERBS);
+    const ikt_verb *verb = find_verb(ctx, argv[1]);
+    return verb ? verb->run(ctx, 1, arguments) : IKT_ERR_USAGE;
+}
+
 /* Does what the words ask for. Output that did not arrive (a full disk, a closed pipe) is a
  * failure, too. */
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    IKT_TRY(agree_on_words(ctx, argc, argv));
     IKT_TRY(take_global_options(ctx, &argc, argv));
     const char *word = argc > 0 ? argv[0] : "help";
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
-        IKT_TRY(ikt_document_overview(ctx, verbs, VERBS));
+        IKT_TRY(help(ctx, argc, argv));
     } else if (strcmp(word, "--version") == 0) {
         if (ikt_rank(ctx) == 0) print_version();
     } else {
@@ -178,11 +205,11 @@ static ikt_context *begin_with_mpi(void) {
     const char *limit = ikt_limits_check();
     if (limit) {
         fprintf(stderr, "iktsne: error: %s\n", limit);
-        exit(IKT_ERR_RESOURCE);
+        ikt_limits_exit(IKT_ERR_RESOURCE);
     }
     if (!ikt_mpi_begin(&has_threads)) {
         fprintf(stderr, "iktsne: error: MPI cannot be started\n");
-        exit(IKT_ERR_INTERNAL);
+        ikt_limits_exit(IKT_ERR_INTERNAL);
     }
     if (ikt_context_create(MPI_COMM_WORLD, 0, &ctx) != IKT_OK || has_threads) return ctx;
     ikt_log(ctx, IKT_LOG_WARN,
@@ -198,11 +225,12 @@ static ikt_context *begin_alone(void) {
 }
 
 int main(int argc, char **argv) {
+    ikt_limits_hold_streams();
     /* A closed pipe or a limit of file sizes is a failed write, not a death without a word. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (ikt_document_wanted(argc - 1, argv + 1))
-        return (int)ikt_document_print(argc - 1, argv + 1, verbs, VERBS);
+        ikt_limits_exit((int)ikt_document_print(argc - 1, argv + 1, verbs, VERBS));
     ikt_h5_begin();
     /* Of several processes only ranks know which of them writes and prints. */
     const bool is_alone = is_without_mpi(argc - 1, argv + 1) && !ikt_cpu_is_one_of_several();
@@ -218,5 +246,5 @@ int main(int argc, char **argv) {
         fprintf(stderr, "iktsne: error: not enough memory to begin\n");
     }
     if (!is_alone) ikt_mpi_end();
-    return (int)st;
+    ikt_limits_exit((int)st);
 }

@@ -485,3 +485,29 @@ void ikt_steps_print(const ikt_steps *steps, const ikt_plan *plan) {
                ikt_value_name(step->makes), memory, seconds, saved ? saved : "", step->about);
     }
 }
+
+void ikt_steps_json(const ikt_steps *steps, const ikt_plan *plan) {
+    ikt_json json = {stdout, 0, false};
+    ikt_json_begin(&json, NULL, '{');
+    ikt_json_begin(&json, "steps", '[');
+    for (int s = 0; s < steps->count; s++) {
+        const ikt_step *step = ikt_step_of(steps->id[s]);
+        const char *saved = ikt_stage_saved(step->stage);
+        const double bytes = (double)plan->memory.stage[step->stage];
+        ikt_json_begin(&json, NULL, '{');
+        ikt_json_text(&json, "step", step->name);
+        ikt_json_begin(&json, "takes", '[');
+        for (unsigned v = 1; v < 1u << IKT_VALUES; v <<= 1)
+            if (step->takes & v) ikt_json_text(&json, NULL, ikt_value_name((ikt_value)v));
+        ikt_json_end(&json, ']');
+        ikt_json_text(&json, "makes", ikt_value_name(step->makes));
+        ikt_json_text(&json, "stage", ikt_stage_name(step->stage));
+        if (bytes > 0) ikt_json_real(&json, "stage_bytes", bytes + (double)plan->memory.base);
+        ikt_json_real(&json, "stage_seconds", plan->time.stage[step->stage].seconds);
+        if (saved) ikt_json_text(&json, "goes_on_from", saved);
+        ikt_json_text(&json, "about", step->about);
+        ikt_json_end(&json, '}');
+    }
+    ikt_json_end(&json, ']');
+    ikt_json_end(&json, '}');
+}

@@ -57,6 +57,9 @@ ikt_status ikt_rehearsal_print(ikt_context *ctx, const ikt_rehearsal *rehearsal,
  * by which a stopped run goes on from it, of the stage under which it is counted. */
 void ikt_steps_print(const ikt_steps *steps, const ikt_plan *plan);
 
+/* LOCAL, rank 0. The same as JSON. */
+void ikt_steps_json(const ikt_steps *steps, const ikt_plan *plan);
+
 /* --- the paragraph at the end of a run (summary.c) -------------------------------------------- */
 
 /* One paragraph for a person, with the quality of the map first, then time and memory, then what

@@ -3,13 +3,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/arrays.h"
+#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "config/config.h"
 
-enum { LINE_LENGTH = 256 };
+enum { HEAD = 1024 };
 
 /* The words by what they are, and the text of the configuration. */
 typedef struct {
@@ -26,24 +26,40 @@ static bool ends_in(const char *name, const char *end) {
     return length > own && strcmp(name + length - own, end) == 0;
 }
 
-/* COLLECTIVE. Whether the file is a configuration: by the ending of its name, as a pipe, or because
- * its first line that is neither empty nor a comment is a section's, "input:". No line of a table
- * is. */
-static bool is_configuration(ikt_context *ctx, const char *name) {
-    char line[LINE_LENGTH];
-    struct stat is;
+/* Whether a file begins as a configuration does: its first line that is neither empty nor a comment
+ * is "NAME:" with nothing behind it, a brace, or whatever there is where NAME is a section's. A
+ * table with such a line is none of numbers; a file with a zero byte is no text. */
+static bool begins_as_configuration(const char *head, size_t length, const ikt_config_part *parts,
+                                    size_t n) {
+    static const char blanks[] = " \t\r";
+    const char *at = head;
+    if (strlen(head) < length) return false;
+    while (*at == '#' || at[strspn(at, blanks)] == '\n')
+        at += strcspn(at, "\n") + (strchr(at, '\n') != NULL);
+    const size_t word = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+    if (word == 0 || at[word] != ':') return false;
+    const char *rest = at + word + 1;
+    rest += strspn(rest, blanks);
+    bool is_one = *rest == '\0' || strchr("\n#{", *rest) != NULL;
+    for (size_t p = 0; p < n; p++)
+        is_one |= strlen(parts[p].section->name) == word &&
+                  strncmp(parts[p].section->name, at, word) == 0;
+    return is_one;
+}
+
+/* COLLECTIVE. Whether the file is a configuration: by the ending of its name, as /dev/stdin or what
+ * a shell puts in the place of a file, or because it begins so. */
+static bool is_configuration(ikt_context *ctx, const char *name, const ikt_config_part *parts,
+                             size_t n) {
+    char head[HEAD + 1];
     int64_t answer = 0;
     if (ends_in(name, ".yaml") || ends_in(name, ".yml")) return true;
     if (strncmp(name, "/dev/", strlen("/dev/")) == 0) return true; /* <file, too */
-    if (ikt_rank(ctx) == 0 && stat(name, &is) == 0 && !S_ISDIR(is.st_mode)) {
-        answer = !S_ISREG(is.st_mode);
-        FILE *file = answer ? NULL : fopen(name, "rb");
-        while (file && fgets(line, sizeof line, file)) {
-            if (line[0] == '#' || line[strspn(line, " \t\r\n")] == '\0') continue;
-            const size_t word = strspn(line, "abcdefghijklmnopqrstuvwxyz");
-            answer = word > 0 && line[word] == ':';
-            break;
-        }
+    if (ikt_rank(ctx) == 0 && ikt_file_is_regular(name)) {
+        FILE *file = fopen(name, "rb");
+        const size_t length = file ? fread(head, 1, HEAD, file) : 0;
+        head[length] = '\0';
+        answer = begins_as_configuration(head, length, parts, n);
         if (file) fclose(file);
     }
     ikt_broadcast(ctx, &answer, (int64_t)sizeof answer, 0);
@@ -141,14 +157,18 @@ static ikt_status apply(ikt_context *ctx, const ikt_settings_words *words, const
 ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
                              ikt_settings *settings) {
     reading r = {NULL, NULL, NULL, NULL};
+    ikt_config_part part[IKT_SETTINGS_PARTS + 1];
+    size_t count = IKT_SETTINGS_PARTS;
     memset(settings, 0, sizeof *settings);
+    ikt_settings_parts(settings, part);
+    if (words->more) part[count++] = *words->more;
     for (int w = 0; w < words->count; w++) {
         const char *word = words->word[w];
         if (is_assignment(word)) continue;
         if (!word[0]) return ikt_fail(ctx, IKT_ERR_USAGE, "the name of a file is empty");
-        const char **name = is_configuration(ctx, word) ? &r.configuration
-                            : !r.data                   ? &r.data
-                                                        : &r.result;
+        const char **name = is_configuration(ctx, word, part, count) ? &r.configuration
+                            : !r.data                                ? &r.data
+                                                                     : &r.result;
         if (*name)
             return ikt_fail(ctx, IKT_ERR_USAGE,
                             "'%.80s' is one name too many: there may be a configuration (.yaml), "

@@ -94,8 +94,10 @@ static ikt_status refuse_option(ikt_context *ctx, const ikt_verb *verb, const ik
                         "%s=VALUE",
                         verb->name, name, setting.name);
     return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "iktsne %s has no option %s (`iktsne %s --help` lists them)", verb->name, name,
-                    verb->name);
+                    "iktsne %s has no option %s (`iktsne %s --help` lists them)%s%s", verb->name,
+                    name, verb->name,
+                    strchr(name, '.') ? "; a file of that name is written ./" : "",
+                    strchr(name, '.') ? name : "");
 }
 
 /* Handles argv[*at], which begins with a dash: dashes, name, perhaps =value. */

@@ -7,6 +7,7 @@
 #include "app/print.h"
 #include "app/verb.h"
 #include "base/arrays.h"
+#include "base/atomic_file.h"
 #include "base/encoding.h"
 #include "base/files.h"
 #include "io/results/result.h"
@@ -166,7 +167,7 @@ static ikt_status write_curve(ikt_context *ctx, const command *asked, const ikt_
     ikt_status st = IKT_OK;
     IKT_TRY(ikt_atomic_begin_stream(ctx, asked->curve, asked->overwrite, temporary));
     if (ikt_rank(ctx) == 0) {
-        FILE *file = fopen(temporary, "w");
+        FILE *file = ikt_atomic_open(temporary);
         if (file) fprintf(file, "k,Q,R\n");
         for (int64_t k = 1; file && k <= curve->count; k++)
             fprintf(file, "%lld,%.17g,%.17g\n", (long long)k, curve->overlap[k - 1],

@@ -190,7 +190,7 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     IKT_TRY(ikt_workload_make(ctx, &recipe.settings, &recipe.work.data, ranks, threads, &p.work));
     IKT_TRY(ikt_plan_make(ctx, base, &p));
     if (ikt_rank(ctx) == 0 && a->steps)
-        ikt_steps_print(&recipe.steps, &p);
+        (a->as_json ? ikt_steps_json : ikt_steps_print)(&recipe.steps, &p);
     else if (ikt_rank(ctx) == 0)
         (a->as_json ? ikt_plan_json : ikt_plan_print)(&p,
                                                       is_asked || is_free ? &recommendation : NULL);

@@ -9,12 +9,14 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/comm.h"
 #include "base/context.h"
 #include "base/encoding.h"
 #include "base/log.h"
+#include "base/watch.h"
 
 /* --- what a name stands for ------------------------------------------------------------------- */
 
@@ -60,6 +62,8 @@ static ikt_status find_target(ikt_context *ctx, const char *path, bool may_be_st
         return ikt_fail(ctx, IKT_ERR_FILE, "%.200s...: the path is too long", path);
     strcpy(target, path);
     const bool exists = stat(path, &is) == 0;
+    if (exists && S_ISDIR(is.st_mode) && is_own_output(path, &is)) /* ikt_limits_hold_streams */
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: it has been closed", path);
     if (path[length - 1] == '/' || (exists && S_ISDIR(is.st_mode)))
         return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; name a file to write", path);
     if (!exists || (S_ISREG(is.st_mode) && !is_own_output(path, &is)))
@@ -144,6 +148,23 @@ ikt_status ikt_atomic_begin_stream(ikt_context *ctx, const char *path, bool over
 
 bool ikt_atomic_is_stream(const char *path, const char *temporary) {
     return strcmp(path, temporary) == 0;
+}
+
+FILE *ikt_atomic_open(const char *temporary) {
+    const struct timespec pause = {0, 50000000};
+    struct stat is;
+    const bool is_pipe = stat(temporary, &is) == 0 && S_ISFIFO(is.st_mode);
+    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);
+    while (file < 0 && is_pipe && errno == ENXIO && !ikt_watch_is_signalled()) {
+        nanosleep(&pause, NULL);
+        file = open(temporary, O_WRONLY | O_NONBLOCK);
+    }
+    if (file < 0 && is_pipe && errno == ENXIO) errno = EINTR;
+    FILE *stream = file >= 0 && fcntl(file, F_SETFL, 0) == 0 ? fdopen(file, "wb") : NULL;
+    const int reason = errno;
+    if (!stream && file >= 0) close(file);
+    errno = reason;
+    return stream;
 }
 
 /* --- disk space ------------------------------------------------------------------------------- */
@@ -307,6 +328,11 @@ bool ikt_file_is_there(ikt_context *ctx, const char *path) {
     int64_t found = ikt_rank(ctx) == 0 && access(path, F_OK) == 0;
     ikt_broadcast(ctx, &found, (int64_t)sizeof found, 0);
     return found != 0;
+}
+
+bool ikt_file_is_regular(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
 bool ikt_folder_matrix(const char *folder, char path[IKT_PATH_MAX]) {

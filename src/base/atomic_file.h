@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/part_file.h"
 #include "base/status.h"
@@ -38,6 +39,10 @@ ikt_status ikt_atomic_begin_keeping(ikt_context *ctx, const char *path, char *te
 
 /* LOCAL. Whether such a file was begun as a stream. */
 bool ikt_atomic_is_stream(const char *path, const char *temporary);
+
+/* LOCAL. Opens such a file, or a stream, to be written from its beginning. A pipe waits for who
+ * reads it, but not beyond a signal that asks for the end of the run. NULL with errno. */
+FILE *ikt_atomic_open(const char *temporary);
 
 /* COLLECTIVE. Reserves `bytes` bytes of disk space for a file that has been begun and holds nothing
  * yet, so that writing it does not meet a full disk half-way. What is not used is given back by
@@ -76,6 +81,10 @@ ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char 
 
 /* COLLECTIVE. Whether there is something of that name, as rank 0 sees it. */
 bool ikt_file_is_there(ikt_context *ctx, const char *path);
+
+/* LOCAL. Whether it names a regular file; for what looks into files to know their kind, and must
+ * not open a pipe, which would wait for whoever writes it. */
+bool ikt_file_is_regular(const char *path);
 
 /* LOCAL. Whether a path is a folder with a matrix as 10x Genomics names it, matrix.mtx, gzipped or
  * not, and the path of that. */

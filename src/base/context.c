@@ -253,7 +253,7 @@ void ikt_context_set_threads(ikt_context *ctx, int threads) {
         if (quota > 0 && threads * ctx->node_ranks > quota)
             threads = (int)ceil(quota / ctx->node_ranks);
     }
-    ctx->threads = threads < 1 ? 1 : threads;
+    ctx->threads = threads < 1 ? 1 : threads > IKT_THREADS_MOST ? IKT_THREADS_MOST : threads;
 }
 
 void ikt_context_set_log(ikt_context *ctx, ikt_log_level level) {

@@ -3,13 +3,17 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/limits.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -98,11 +102,31 @@ static const char *check_addresses(void) {
     return sentence;
 }
 
+/* Open MPI ends by a signal where it opens a file by a name that is relative to nothing. */
+static const char *check_folder(void) {
+    char *folder = getcwd(NULL, 0);
+    const bool is_gone = !folder && errno == ENOENT;
+    free(folder);
+    return is_gone ? "the current folder has been removed: change to one that is there" : NULL;
+}
+
 const char *ikt_limits_check(void) {
     static const char *(*const checks[])(void) = {check_files, check_stack, check_thread_stacks,
-                                                  check_addresses};
+                                                  check_addresses, check_folder};
     const char *found = NULL;
     for (size_t c = 0; !found && c < sizeof checks / sizeof *checks; c++)
         found = checks[c]();
     return found;
+}
+
+/* A folder cannot be written to, nor opened for it by a name such as /dev/stdout. */
+void ikt_limits_hold_streams(void) {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && open("/", O_RDONLY) < 0) return;
+}
+
+void ikt_limits_exit(int code) {
+    if (ikt_address_space_left() == INT64_MAX) exit(code);
+    fflush(NULL);
+    _exit(code);
 }

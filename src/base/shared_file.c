@@ -51,7 +51,8 @@ ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, 
     st = ikt_atomic_reserve(ctx, path, f->temporary, bytes);
     if (st == IKT_OK && f->is_stream) {
         const bool is_new = ikt_atomic_is_stream(path, f->temporary); /* else blocks are reserved */
-        if (ctx->rank == 0) f->stream = fopen(f->temporary, is_new ? "wb" : "r+b");
+        if (ctx->rank == 0)
+            f->stream = is_new ? ikt_atomic_open(f->temporary) : fopen(f->temporary, "r+b");
         st = ikt_agree(ctx, f->stream || ctx->rank != 0 ? IKT_OK : refuse_stream(f));
     } else if (st == IKT_OK) {
         const int code =

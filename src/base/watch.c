@@ -82,6 +82,10 @@ void ikt_watch_signals_end(void) {
     set_handler(SIG_DFL);
 }
 
+bool ikt_watch_is_signalled(void) {
+    return stop_signal != 0;
+}
+
 void ikt_watch_begin(ikt_context *ctx, double seconds, double save_every) {
     const double now = ikt_now();
     ctx->watch = (ikt_watch){.is_on = true,

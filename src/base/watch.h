@@ -40,6 +40,9 @@ typedef struct ikt_saver {
 void ikt_watch_signals(void);
 void ikt_watch_signals_end(void);
 
+/* LOCAL. Whether a signal has asked this process for an end; for what waits on something else. */
+bool ikt_watch_is_signalled(void);
+
 /* SAME-ARGS. Begins to watch; before that there are no requests.
  *   seconds      until the run has to have ended, or infinite
  *   save_every   seconds between two checkpoints, or infinite: only where they are asked for */

@@ -115,6 +115,9 @@ static ikt_status check_name(const ikt_checkpoint *c, ikt_stage stage, bool is_p
  * of others have the names of ours, none of them is taken for a damaged checkpoint and replaced. */
 static ikt_status try_folder(const ikt_checkpoint *c) {
     struct stat about;
+    if (!c->folder[0])
+        return ikt_fail(c->ctx, IKT_ERR_USAGE,
+                        "run.checkpoint is empty: name a folder, or give none or auto");
     const bool is_new = mkdir(c->folder, 0777) == 0;
     if (!is_new && errno != EEXIST)
         return ikt_fail(c->ctx, IKT_ERR_FILE,

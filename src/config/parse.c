@@ -105,6 +105,17 @@ ikt_status ikt_config_defaults(ikt_context *ctx, const ikt_config_part *parts, s
     return IKT_OK;
 }
 
+/* A name of a file may have a = in it. */
+static ikt_status refuse_assignment(ikt_context *ctx, const char *word, const char *hint) {
+    if (hint[0] || word[0] == '=' || !strchr(word, '='))
+        return ikt_fail(ctx, IKT_ERR_USAGE, "'%.80s' is no setting, which is section.key=value%s",
+                        word, hint);
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "'%.80s' is no setting, which is section.key=value; a file of that name is "
+                    "written ./%.80s",
+                    word, word);
+}
+
 ikt_status ikt_config_override(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                const char *assignment) {
     char name[NAME_SIZE], what[2 * NAME_SIZE];
@@ -113,8 +124,7 @@ ikt_status ikt_config_override(ikt_context *ctx, const ikt_config_part *parts, s
     char *dot = strchr(name, '.');
     ikt_nearest nearest;
     if (assignment[length] != '=' || !dot)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "'%.80s' is no setting, which is section.key=value%s",
-                        assignment, hint_to_key(&nearest, parts, n, "", name));
+        return refuse_assignment(ctx, assignment, hint_to_key(&nearest, parts, n, "", name));
     *dot = '\0';
     const ikt_config_part *part = NULL;
     for (size_t p = 0; p < n && !part; p++)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/memory.h"
@@ -260,10 +261,19 @@ void ikt_text_wrap(ikt_text *text, int indent, const char *words) {
     ikt_text_wrap_behind(text, blanks, LINE_WIDTH, words);
 }
 
+/* LOCAL. Opens a text of settings: a file, or what a shell gives in the place of one (/dev/stdin,
+ * /dev/fd/63). A pipe in a folder of the user's may have nobody who writes it. */
+static ikt_status open_text(ikt_context *ctx, const char *path, FILE **file) {
+    if (strncmp(path, "/dev/", strlen("/dev/")) != 0) IKT_TRY(ikt_input_check(ctx, path));
+    *file = fopen(path, "rb");
+    if (*file) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+}
+
 /* LOCAL. `text` has capacity for FILE_SIZE_MAX + 1 bytes. */
 static ikt_status read_file(ikt_context *ctx, const char *path, char *text, int64_t *length) {
-    FILE *file = fopen(path, "rb");
-    if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    FILE *file = NULL;
+    IKT_TRY(open_text(ctx, path, &file));
     size_t got = fread(text, 1, FILE_SIZE_MAX + 1, file);
     ikt_status st = IKT_OK;
     if (ferror(file))

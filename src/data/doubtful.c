@@ -136,7 +136,7 @@ static bool are_different(double *value, int64_t rows) {
 /* One sentence for all of them. */
 static void warn_of_columns(ikt_context *ctx, const ikt_source *source, const int64_t *column,
                             int64_t count, bool is_whole) {
-    char names[400] = "", name[128], remedy[480] = "leave the data without them";
+    char names[400] = "", name[128], remedy[480] = "make a file of the data without them";
     bool has_names = true;
     for (int64_t c = 0; c < count; c++) {
         const bool has_name = ikt_source_column_name(source, column[c], name, sizeof name);

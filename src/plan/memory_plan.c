@@ -319,6 +319,7 @@ static const char *advice(const ikt_workload *w, ikt_stage largest) {
         bool helps;
         const char *what;
     } ways[] = {
+        {largest == IKT_STAGE_PICTURE, "output.picture=none"},
         {is_sparse && largest == IKT_STAGE_MEASURES,
          "output.measures=map: measures of the input take sparse rows dense"},
         {is_sparse && w->scores != IKT_SCORES_CODES,

@@ -23,6 +23,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/atomic_file.h"
 #include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -285,6 +286,12 @@ ikt_canvas_kind ikt_canvas_kind_of(const char *path) {
                                          : IKT_CANVAS_PNG;
 }
 
+bool ikt_canvas_is_named(const char *path) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    return !dot || dot == path || strcmp(dot, ".png") == 0 ||
+           ikt_canvas_kind_of(path) != IKT_CANVAS_PNG;
+}
+
 ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_canvas_page *page,
                            ikt_canvas *out) {
     *out = (ikt_canvas){.ctx = ctx, .kind = kind, .page = *page};
@@ -299,7 +306,7 @@ ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_can
         *text[i] = ikt_utf8_clean(*text[i], at, 3 * strlen(*text[i]) + 1);
         at += strlen(at) + 1;
     }
-    out->file = fopen(page->path, "wb");
+    out->file = ikt_atomic_open(page->path);
     if (!out->file) return fail(out, IKT_ERR_FILE, strerror(errno));
     if (kind == IKT_CANVAS_SVG)
         begin_svg(out);

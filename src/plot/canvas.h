@@ -87,6 +87,9 @@ typedef struct {
 /* LOCAL. By the ending of a file's name: .svg, .pdf, anything else is PNG. */
 ikt_canvas_kind ikt_canvas_kind_of(const char *path);
 
+/* LOCAL, pure. Whether the ending says so: one of the three, or none. */
+bool ikt_canvas_is_named(const char *path);
+
 /* LOCAL. Begins a canvas; *out is closed in any case. Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_canvas_page *page,
                            ikt_canvas *out);

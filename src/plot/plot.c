@@ -10,6 +10,7 @@
 
 #include "base/arrays.h"
 #include "base/atomic_file.h"
+#include "base/log.h"
 #include "base/sort.h"
 #include "config/key.h"
 #include "plot/figure.h"
@@ -260,6 +261,9 @@ ikt_status ikt_plot_panels(ikt_context *ctx, const ikt_plot_settings *settings,
         fmin((double)resolved.width / (double)columns, (double)resolved.height / (double)rows) /
             1000,
         UNIT_MIN);
+    if (!ikt_canvas_is_named(path))
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%s is written as PNG: its name ends in none of .png, .svg and .pdf", path);
     ikt_status st = ikt_atomic_begin_stream(ctx, path, settings->overwrite, temporary);
     if (st == IKT_OK)
         st = ikt_atomic_end(ctx, path, temporary, draw_file(ctx, &p, path, temporary));

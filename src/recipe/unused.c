@@ -26,8 +26,8 @@ static const struct {
     const char *with; /* what would bring it into use */
 } uses[] = {
     {"input", "dataset", IKT_FACT_ROWS, "input.file"},
-    {"input", "skip_columns", IKT_FACT_ROWS, "input.file"},
-    {"input", "delimiter", IKT_FACT_ROWS, "input.file"},
+    {"input", "skip_columns", IKT_FACT_FILE, "input.file"},
+    {"input", "delimiter", IKT_FACT_FILE, "input.file"},
     {"input", "transposed", IKT_FACT_ROWS, "input.file"},
     {"input", "columns", IKT_FACT_ROWS, "input.file"},
     {"input", "type", IKT_FACT_ROWS, "input.file"},
@@ -140,6 +140,8 @@ static bool section_lacks(const ikt_settings *s, const ikt_facts *facts, const i
         return !facts->has[IKT_FACT_GRAPH_KIND] && !facts->has[IKT_FACT_PAIRS_GRAPH];
     }
     if (!name_readers(section, text, size)) return false;
+    if (section == &ikt_gaussian_section && facts->has[IKT_FACT_GRAPH_KIND])
+        snprintf(text, size, "graph.values=distances and graph.weights=gaussian");
     ikt_join(text, size, "", ", and an objective that has P");
     const bool is_read = reads(ikt_affinity_of(&s->affinity), section) ||
                          (section == &ikt_gaussian_section && is_weighing);

@@ -122,7 +122,7 @@ static const ikt_key run_keys[] = {
     NUMBER(run, seed, INT, "1", 0, 9e15, 0, "",
            "The seed of every random draw. Equal seeds give equal embeddings, bit for bit, on any "
            "number of ranks and threads"),
-    NUMBER(run, threads, INT, "auto", 1, 4096, 1, "threads",
+    NUMBER(run, threads, INT, "auto", 1, IKT_THREADS_MOST, 1, "threads",
            "The OpenMP threads of each rank; auto is one for each processor that the launcher gave "
            "to the rank"),
     TEXT(run, checkpoint, "auto",

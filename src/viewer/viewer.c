@@ -41,7 +41,7 @@ static ikt_status put_head(ikt_context *ctx, page *p, const char *temporary) {
     ikt_viewer_about(p->settings, p->content, &p->parts, &about);
     ikt_status st = title.status != IKT_OK ? title.status : about.status;
     if (st == IKT_OK) {
-        p->file = fopen(temporary, "wb");
+        p->file = ikt_atomic_open(temporary);
         bool good = p->file && put_part(p, 0) &&
                     fputs(title.data ? title.data : "", p->file) >= 0 && put_part(p, 1) &&
                     fprintf(p->file, "<script type=\"application/json\" id=\"about\">%s</script>\n",

@@ -8,7 +8,7 @@ python=$(find_python h5py numpy) || {
     exit 77
 }
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-mkfifo pipe
+mkfifo pipe pipe.yaml
 "$python" "$here/input_files.py" || exit 1
 
 short="isolation.psi=8 layout.iterations=5 layout.exaggeration_iterations=2 output.measures=none --quiet"
@@ -21,13 +21,18 @@ embeds() { # FILE OUT 'words of the log'
 }
 
 # Whatever opens an input: what is no regular file is refused at once, and not waited for.
-pipe="pipe is a pipe and not a regular file; .*: write the data into a file first"
+pipe="pipe[.yaml]* is a pipe and not a regular file; .*: write the data into a file first"
 expect 4 "$pipe" embed input.file=pipe output.file=out.h5 $short
 expect 4 "$pipe" embed input.file=good.h5 input.labels=pipe output.file=out.h5 $short
 expect 4 "$pipe" embed input.file=pipe input.columns=3 input.type=float32 output.file=out.h5 $short
 for verb in "convert pipe no.h5" "convert pipe no.h5 --raw float32 --columns 3" "info pipe" \
-    "convert whole.npz no.h5 --labels pipe" "plot pipe no.png" "evaluate pipe" "export pipe no.csv"; do
+    "convert whole.npz no.h5 --labels pipe" "embed pipe" "plan pipe" "study pipe" "plan --machine pipe good.h5" \
+    "embed pipe good.h5" "embed input.graph=pipe output.file=out.h5" "embed pipe.yaml" "transform pipe good.h5 no.h5" \
+    "align pipe pipe no.h5" "view pipe no.html" "plot pipe no.png" "evaluate pipe" "export pipe no.csv"; do
     expect 4 "$pipe" $verb
+done
+for verb in "embed good.h5 pipe" "landmarks good.h5 pipe"; do
+    expect 4 "pipe is a pipe, which is never replaced" $verb
 done
 expect 4 "socket is a socket and not a regular file" convert socket no.h5
 expect 4 "socket is a socket and not a regular file" info socket

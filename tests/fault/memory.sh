@@ -44,11 +44,13 @@ done
 limited $((first + 900))
 try 5 "$refusal (ulimit -v)" 2 $dense
 # Verbs that have no plan: a picture of 1.2 GB, on rank 0 alone.
-try 5 "out of memory: .* MB for .* on rank 0" 2 plot run.h5 large.png --width 20000 --height 20000
+try 5 "out of memory: .* MB for picture on rank 0.*; draw a smaller picture (--width, --height)" 2 plot run.h5 large.png --width 20000 --height 20000
 launched=no
 around=()
 
 # What Slurm granted is a limit, also where nothing enforces it.
+around=(env SLURM_MEM_PER_NODE=1)
+try 5 "the stage 'picture' needs .*: use more nodes, or output.picture=none" 1 embed data.h5 small.h5 isolation.psi=16 layout.repulsion=exact --quiet
 around=(env SLURM_MEM_PER_NODE=900)
 try 5 "$refusal (memory that Slurm granted)" 1 $dense
 try 5 "$refusal (memory that Slurm granted)" 2 $dense

@@ -106,6 +106,20 @@ run.npy export run.h5 NODE --format npy --quiet
 run.png plot run.h5 NODE --title run --quiet
 run.html view run.h5 NODE --title run --quiet
 END
+    # Nobody reads: the run waits, and ends when it is asked to.
+    launcher "$ranks"
+    "${launch[@]}" "$IKT_PROGRAM" $embed output.file=out.h5 output.picture=nodes/pipe >out.txt 2>err.txt &
+    waiting=$!
+    rm -f out.h5
+    wait_until 30 test -s out.h5 || fail "no result before the picture"
+    sleep 0.3
+    kill -TERM $waiting
+    for _ in {1..100}; do kill -0 $waiting 2>/dev/null || break; sleep 0.1; done
+    kill -KILL $waiting 2>/dev/null && fail "a run that waits for the reader of a pipe heeds no SIGTERM"
+    wait $waiting
+    code=$?
+    [ $code -eq 4 ] || [ "$ranks" -gt 1 ] || fail "exit code $code after SIGTERM before a pipe"
+    [ "$ranks" -gt 1 ] || grep -q "nodes/pipe cannot be written: " err.txt || fail "no reason before a pipe"
     echo mine >nodes/pipe.lock # of the user: unfinished files alone have locks
     cat nodes/pipe >got &
     reader=$!
@@ -118,6 +132,22 @@ END
     cmp -s out.txt run.csv || broken_after "run.csv came out of the standard output changed"
     [ -L standard ] || broken_after "the link to the standard output is replaced"
 done
+# Closed streams: nothing is written there, and what is printed goes into no file.
+around=(bash -c 'exec "$0" "$@" >&-')
+try 4 "/dev/stdout cannot be written: it has been closed" 1 export run.h5 /dev/stdout --format csv
+try 4 "/dev/stdout cannot be written: it has been closed" 1 plot run.h5 /dev/stdout
+try 4 "standard output cannot be written" 1 info run.h5
+around=(bash -c 'exec "$0" "$@" <&- >&- 2>&-')
+"${around[@]}" "$IKT_PROGRAM" ${embed% --quiet} output.file=silent.h5 --verbose
+around=()
+"$IKT_PROGRAM" info silent.h5 >out.txt 2>err.txt && [ "$(tail -c 5000 silent.h5 | grep -ac 'embedding hash\|iktsne: ')" = 0 ] ||
+    fail "what is printed goes into a file"
+for name in x.xyz .hidden none; do
+    "$IKT_PROGRAM" plot run.h5 $name >out.txt 2>err.txt || fail "no picture $name"
+    [ "$(grep -c "$name is written as PNG: its name ends in none of" err.txt)" = $([ $name = x.xyz ] && echo 1 || echo 0) ] ||
+        fail "an ending that says nothing: $name"
+done
+try 2 "run.checkpoint is empty: name a folder, or give none or auto" 1 $embed output.file=out.h5 run.checkpoint=
 try 4 "standard is the file that the program itself prints to, which is never replaced" 1 $embed output.file=standard
 [ -L standard ] || broken_after "the link to the standard output is replaced"
 

@@ -83,6 +83,11 @@ refused "$one" 2 "iktsne embed has no option --zzzz (\`iktsne embed --help" embe
 refused "$one" 2 "there is no verb 'zzzz' (\`iktsne --help" zzzz
 refused "$one" 2 "iktsne plot does not take the setting input.rows" plot a.h5 a.png input.rows=4
 
+# Names of files that look like something else.
+refused "$one" 2 "'eq=ual.h5' is no setting, which is section.key=value; a file of that name is written ./eq=ual.h5" \
+    embed eq=ual.h5
+refused "$one" 2 "has no option -dash.h5 (.*); a file of that name is written ./-dash.h5" embed -dash.h5
+
 # Settings of embed. A mistake on the command line is found before any file is opened.
 refused "$one" 2 "'psi=4' is no setting, which is section.key=value; did you mean 'isolation.psi'" \
     embed psi=4
@@ -96,6 +101,20 @@ refused "$one" 2 "unknown section 'a?'" embed $'a\n.b=1'
 refused "$one" 2 "output.file: not UTF-8 text" embed $'output.file=\xff.h5'
 refused "$both" 4 "missing.yaml cannot be read: No such file or directory" embed missing.yaml
 
+# Ranks that are asked for different things.
+apart() {
+    local words="$1"
+    shift
+    # shellcheck disable=SC2016
+    timeout 60 $IKT_MPIRUN 3 bash -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" != 2 ] || set -- "$@" '"$words"'
+        exec "$@"' x "$IKT_PROGRAM" "$@" >out.txt 2>err.txt </dev/null
+    check_refusal 2 3 "rank 2 was started with other arguments than rank 0: give the same to all" $? "$@"
+}
+apart run.seed=9 embed data.h5 out.h5
+apart layout.iterations=9 embed data.h5 out.h5
+apart --verbose info data.h5
+apart "'' ''" embed data.h5
+
 # Help and version, once however many ranks there are.
 printed "$one" "^usage: iktsne VERB"
 printed "$both" "^usage: iktsne VERB" --help
@@ -103,6 +122,7 @@ printed "$one" "^usage: iktsne VERB" --quiet -h
 printed "$both" "^HDF5: " --version
 for verb in embed generate convert evaluate plot info plan; do
     printed "$one" "^usage: iktsne $verb " "$verb" --help
+    printed "$one" "^usage: iktsne $verb " help "$verb"
 done
 printed "$one" "^usage: iktsne plot " --threads 1 plot --nonsense -h
 printed "$both" "^  isolation.psi = " embed --help

@@ -142,6 +142,8 @@ refused 3 '1 of 240 rows have no edge to another row, first row 9' input.graph=b
 refused 3 'row 0 has 12 distances.*perplexity = 13' input.graph=bad-far.h5 gaussian.perplexity=13
 refused 3 'is not symmetric: row' input.graph=bad-symmetry.h5 graph.values=probabilities gaussian.perplexity=auto
 refused 3 'row 11, column [0-9]* holds 0, and' input.graph=bad-half.h5 graph.values=probabilities gaussian.perplexity=auto
+refused 2 'gaussian.perplexity = 5 .* goes with graph.values=distances and graph.weights=gaussian' input.graph=bad-far.h5 \
+    graph.values=similarities gaussian.perplexity=5
 refused 3 'several\|2 square sparse' input.graph=cells.h5
 refused 3 'has 240 rows, the data has 1500' input.graph=bad-far.h5 input.file=mixture.h5
 refused 2 'affinity.kind = gaussian does not go' input.graph=bad-far.h5 affinity.kind=gaussian

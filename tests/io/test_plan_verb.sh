@@ -91,6 +91,11 @@ refused 2 "adaptive.neighbours = 31, but only 30 neighbours" --points 500 --colu
     affinity.kind=adaptive affinity.neighbours=30 adaptive.neighbours=31
 refused 2 "fisher.support = 51, but there are only 50 rows" --points 50 --columns 3 affinity.kind=fisher gaussian.perplexity=5 \
     fisher.support=51
+for words in "--json" "--log json"; do
+    plan --points 100000 --columns 50 --steps $words || fail "no steps with $words"
+    python3 -c "import json; steps = json.load(open('out.txt'))['steps']; assert [s['makes'] for s in steps][-1] == 'map', steps
+assert all(s['stage'] and s['stage_seconds'] >= 0 for s in steps)" || fail "steps are no JSON with $words"
+done
 refused 2 "affinity.kind: 'kernel' is not one of isolation, gaussian, knn, adaptive" affinity.kind=kernel
 refused 2 "preprocess.pca = 9" --points 50 --columns 3 preprocess.pca=9
 refused 2 "machine.latency" --points 50 --columns 3 machine.latency=-1

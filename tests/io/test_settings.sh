@@ -73,6 +73,26 @@ presets() {
     embed p.yaml output.file=p2.h5 --json && grep -q "$hash" out.txt || fail "the run is not repeated"
 }
 
+# What begins like a section in the middle of a line, behind zero bytes or with a value, is data.
+data_is_no_configuration() {
+    local table rows comment
+    rows=$(awk 'BEGIN { for (i = 0; i < 40; i++) print i * 7 % 40 "," i * 13 % 40 }')
+    printf 'time: s,volt: V\n%s\n' "$rows" >units.csv
+    printf 'note: x,b\n%s\n' "$rows" >note.csv
+    for comment in 246 247 248 249 500; do
+        printf '#%0*dnote: b\na,b\n%s\n' $comment 0 "$rows" >comment$comment.csv
+    done
+    for table in *.csv; do
+        embed $table $table.h5 isolation.psi=8 layout.iterations=5 layout.exaggeration_iterations=2 || fail "$table is data"
+    done
+    { printf '\0\0\010\003\0\0\0\050\0\0\0\010\0\0\0\040' && head -c 8000 /dev/zero && printf '\na:\n' &&
+        seq 1 3000 | head -c 2236; } >pixels.idx
+    embed pixels.idx pixels.h5 isolation.psi=8 layout.iterations=5 layout.exaggeration_iterations=2 || fail "IDX is data"
+    truncate -s 20G zeros.bin
+    refused 4 "zeros.bin is not an HDF5 file" zeros.bin
+    rm -f zeros.bin
+}
+
 # One name is enough; the first line of the log tells what is made of it.
 names() {
     mkdir folder && cp data.h5 folder/my.data.h5
@@ -94,6 +114,13 @@ names() {
         fail "a configuration from a pipe"
     cp c.yaml settings.txt && embed settings.txt --print-config && [ "$(value layout.iterations out.txt)" = 20 ] ||
         fail "a configuration of another name"
+    { printf '\n# %0300d\n \r\n' 0 && cat c.yaml; } >long.txt && embed long.txt --print-config &&
+        [ "$(value layout.iterations out.txt)" = 20 ] || fail "a configuration behind a long comment"
+    printf 'layout: {iterations: 20}\n' >brace.txt && embed brace.txt --print-config &&
+        [ "$(value layout.iterations out.txt)" = 20 ] || fail "a configuration with a brace"
+    printf 'layuot:\n  iterations: 20\n' >wrong.txt
+    refused 2 "unknown section 'layuot'" wrong.txt --print-config
+    data_is_no_configuration
     embed ./data.h5 --print-config && [ "$(value output.file out.txt)" = '"data.embedding.h5"' ] || fail "a dot before"
     embed x.csv.gz --print-config && [ "$(value output.file out.txt)" = '"x.embedding.h5"' ] || fail "two endings"
     embed .hidden --print-config && [ "$(value output.file out.txt)" = '".hidden.embedding.h5"' ] || fail "no ending"

@@ -73,6 +73,23 @@ awk 'BEGIN { for (i = 0; i < 60; i++) print i * 7 % 60 "\t" i * 13 % 60 }' >othe
 "$IKT_PROGRAM" embed doubtful.csv other.h5 --delimiter comma input.delimiter=semicolon --dry-run 2>&1 | grep -q 'delimiter: *comma' &&
     fail "the option beats the setting"
 
+# What is for text is refused for other files, where it would do nothing; a delimiter of the whole command is for those
+# of its files that are text.
+"$IKT_PROGRAM" generate gaussian-mixture sixty.h5 --points 60 --dimensions 3 --clusters 2 --quiet || fail "sixty.h5"
+printf '\x93NUMPY\x01\x00\x46\x00%-69s\n%480s' "{'descr': '<f8', 'fortran_order': False, 'shape': (20, 3), }" '' >twenty.npy
+for verb in plan embed; do
+    for words in "sixty.h5 is HDF5, input.skip_columns=1" "sixty.h5 is HDF5, input.delimiter=comma" \
+        "twenty.npy is NPY, input.skip_columns=zzz" "twenty.npy is NPY, input.delimiter=tab"; do
+        setting=${words#*, }
+        "$IKT_PROGRAM" $verb ${words%% *} $setting --dry-run >out.txt 2>&1
+        code=$?
+        [ $verb = embed ] || { "$IKT_PROGRAM" plan ${words%% *} $setting >out.txt 2>&1; code=$?; }
+        [ $code -eq 2 ] && grep -q "${words%%,*}, and ${setting%=*} is for CSV text: leave it out" out.txt ||
+            fail "$verb $words: exit code $code, $(cat out.txt)"
+    done
+done
+"$IKT_PROGRAM" embed sixty.h5 sixty.out.h5 --delimiter comma --dry-run >out.txt 2>&1 || fail "a delimiter beside HDF5: $(cat out.txt)"
+
 # The numbers of a vector have no names that input.skip_columns would take.
 awk 'BEGIN { print "name,v"; for (i = 0; i < 300; i++)
     print "n" i ",\"[" rand() ", " rand() ", " i * 7 % 300 ", " rand() "]\"" }' >numbered.csv

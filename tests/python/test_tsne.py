@@ -607,3 +607,46 @@ def test_clones_share_a_communicator():
     comm.Free()
     with pytest.raises(ValueError, match="COMM_NULL"):
         cloned.fit(np.eye(5))
+
+
+# --- arguments that are not what they seem ----------------------------------------------------------
+
+
+def test_columns_of_one_name_are_columns(blobs):
+    pandas = pytest.importorskip("pandas")
+    X = blobs[0]
+    frame = pandas.DataFrame(X, columns=list("aabcdefg"))
+    made = iktsne.TSNE(**FEW)
+    assert np.array_equal(made.fit_transform(frame), iktsne.TSNE(**FEW).fit_transform(X))
+    assert not hasattr(made, "feature_names_in_")
+    assert made.transform(frame[:3]).shape == (3, 2)
+
+
+def test_half_a_surrogate_is_no_text(blobs):
+    X = blobs[0]
+    for parameters in ({"kernel": "a\ud800"}, {"settings": {"output.file": "\udcff.h5"}}, {"settings": {"a\ud800": 1}}):
+        with pytest.raises(ValueError, match="no text in UTF-8"):
+            iktsne.TSNE(**FEW, **parameters).fit(X)
+    with pytest.raises(ValueError, match="no text in UTF-8"):
+        iktsne.evaluate(X, X[:, :2], measures="a\ud800")
+
+
+def test_an_array_is_no_single_value(blobs):
+    X = blobs[0]
+    for name in ("metric", "kernel", "learning_rate", "keep_model", "progress", "n_jobs"):
+        for value in (np.array(["a", "b"]), np.array([1, 2])):
+            with pytest.raises(ValueError, match=f"^{name}=array"):
+                iktsne.TSNE(**{**FEW, name: value}).fit(X)
+    with pytest.raises(ValueError, match="^metric=array"):
+        iktsne.evaluate(X, X[:, :2], metric=np.array(["a", "b"]))
+
+
+def test_a_damaged_model_is_told_without_the_name_of_a_file_that_is_gone(blobs):
+    X = blobs[0]
+    made = iktsne.TSNE(**FEW).fit(X)
+    for damaged in (b"xx", made.model_[:-100], made.model_[:5000] + b"damage" + made.model_[5006:]):
+        other = pickle.loads(pickle.dumps(made))
+        other.model_ = damaged
+        with pytest.raises((ValueError, OSError), match="that this TSNE holds is damaged.*: load another copy") as error:
+            other.transform(X[:3] + 1)
+        assert "model.h5" not in str(error.value)

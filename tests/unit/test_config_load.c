@@ -96,7 +96,7 @@ static void files_that_cannot_be_read(void **state) {
     assert_failed(*state, load(*state, &s, missing.path), IKT_ERR_FILE, message);
     if (ikt_rank(*state) == 0) assert_int_equal(mkdir(folder.path, 0700), 0);
     ikt_barrier(*state);
-    snprintf(message, sizeof message, "%s cannot be read: Is a directory", folder.path);
+    snprintf(message, sizeof message, "%s is a folder; a file is needed", folder.path);
     assert_failed(*state, load(*state, &s, folder.path), IKT_ERR_FILE, message);
     remove_file(*state, folder.path);
 }

@@ -272,7 +272,9 @@ static void wrong_assignments(void **state) {
         {"isolation.psi", "'isolation.psi' is no setting, which is section.key=value; did you mean "
                           "'isolation.psi'?"},
         {"", "'' is no setting, which is section.key=value"},
-        {"unheard=1", "'unheard=1' is no setting, which is section.key=value"},
+        {"unheard=1",
+         "'unheard=1' is no setting, which is section.key=value; a file of that name is "
+         "written ./unheard=1"},
         {"isolation.unheard=1", "unknown key 'isolation.unheard'"},
         {"unheard.of=1", "unknown section 'unheard'"},
         {"max_iter=5", "'max_iter=5' is no setting, which is section.key=value; the number of "

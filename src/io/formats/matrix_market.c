@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "io/numbers/element.h"
 
 static const char banner[] = "%%MatrixMarket";
@@ -19,6 +20,7 @@ enum { DIGITS_MOST = 15 };
 
 bool ikt_matrix_market_is(const char *path) {
     char head[sizeof banner] = "";
+    if (!ikt_file_is_regular(path)) return false;
     gzFile file = gzopen(path, "rb");
     if (!file) return false;
     const int got = gzread(file, head, (unsigned)strlen(banner));
@@ -28,7 +30,7 @@ bool ikt_matrix_market_is(const char *path) {
 
 bool ikt_matrix_file_is(const char *path) {
     char head[4] = "";
-    FILE *file = fopen(path, "rb");
+    FILE *file = ikt_file_is_regular(path) ? fopen(path, "rb") : NULL;
     const bool is_zip = file && fread(head, 1, 4, file) == 4 && memcmp(head, "PK\3\4", 4) == 0;
     if (file) fclose(file);
     return is_zip || ikt_matrix_market_is(path);

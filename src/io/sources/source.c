@@ -7,6 +7,7 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/context.h"
 #include "base/encoding.h"
 #include "io/sources/source_ops.h"
 
@@ -261,12 +262,26 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_sour
                     path, formats[*format]->name);
 }
 
+/* LOCAL. What is for text would do nothing elsewhere; a delimiter of the whole command may be meant
+ * for another of its files. */
+static ikt_status check_format(ikt_context *ctx, const char *path,
+                               const ikt_source_options *options, int64_t format) {
+    const bool skips = options->skip && options->skip[0];
+    const bool is_cut = options->delimiter != 0 && options->delimiter != ctx->delimiter;
+    if (format == CSV || format == PACKED || options->inherited || !(skips || is_cut))
+        return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE, "%s is %s, and %s is for CSV text: leave it out%s", path,
+                    formats[format]->name, skips ? "input.skip_columns" : "input.delimiter",
+                    skips ? ", and make a file of the data without these columns" : "");
+}
+
 ikt_status ikt_source_open_with(ikt_context *ctx, const char *path,
                                 const ikt_source_options *options, ikt_source **out) {
     int64_t format = 0;
     *out = NULL;
     ikt_status st = IKT_OK;
     if (ikt_rank(ctx) == 0) st = find_format(ctx, path, options, &format);
+    if (ikt_rank(ctx) == 0 && st == IKT_OK) st = check_format(ctx, path, options, format);
     IKT_TRY(ikt_agree(ctx, st));
     ikt_broadcast(ctx, &format, sizeof format, 0);
     return formats[format]->open(ctx, formats[format], path, options, out);
