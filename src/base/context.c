@@ -212,7 +212,8 @@ ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
         (*out)->piece_bytes = ctx->piece_bytes;
         (*out)->delimiter = ctx->delimiter;
         (*out)->may_fork = ctx->may_fork;
-        (*out)->ranks_sleep |= ctx->ranks_sleep;
+        (*out)->is_crowded |= ctx->is_crowded;
+        (*out)->ranks_sleep |= ctx->ranks_sleep || ctx->is_crowded;
     } else {
         ikt_fail(ctx, st, "out of memory for a group of ranks");
     }

@@ -160,9 +160,8 @@ static ikt_status check_pair(ikt_context *ctx, const ikt_file *a, const ikt_file
                         a->path, is_read ? " is read and cannot be the output, too" : "");
     if (is_read && is_beside_matrix(a, b))
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%s and %s are the same file: %s is read with the matrix and cannot be the "
-                        "output, too",
-                        a->role, b->role, a->path);
+                        "%s is %s, which is read with %s and cannot be the output, too", a->role,
+                        a->path, b->role);
     if (is_part(a, b))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s has the name %s, and %s is written to a file of such a name until it "
@@ -176,7 +175,7 @@ static ikt_status check_pair(ikt_context *ctx, const ikt_file *a, const ikt_file
     return IKT_OK;
 }
 
-/* LOCAL. */
+/* LOCAL. For ikt_files_replace. A plain array of the context, as its counts are. */
 static ikt_status note_replaced(const ikt_files *files) {
     ikt_context *ctx = files->ctx;
     ctx->replaced_count = 0;

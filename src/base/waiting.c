@@ -25,19 +25,21 @@ bool ikt_waiting_is_due(const ikt_waiting *w, int ranks, double now) {
     return now - w->since >= (w->spins ? window : w->pause);
 }
 
-bool ikt_waiting_lacks(const ikt_waiting *w, int threads, double now, double used) {
-    const double elapsed = now - w->since;
-    return w->spins && threads * elapsed - (used - w->used) > lack_most * elapsed;
+bool ikt_waiting_lacks(const ikt_waiting *w, int threads, ikt_waiting_clock at) {
+    const double elapsed = at.now - w->since, waited = at.waited - w->waited;
+    const double asked = elapsed + (threads - 1) * (elapsed - waited);
+    return w->spins && asked - (at.used - w->used) > lack_most * elapsed;
 }
 
-void ikt_waiting_decide(ikt_waiting *w, bool is_lacking, double now, double used) {
+void ikt_waiting_decide(ikt_waiting *w, bool is_lacking, ikt_waiting_clock at) {
     if (is_lacking)
         w->pause = w->pause < longest_pause / 2 ? 2 * w->pause : longest_pause;
     else if (w->spins)
         w->pause = w->pause / 2 > shortest_pause ? w->pause / 2 : shortest_pause;
     w->spins = !is_lacking;
-    w->since = now;
-    w->used = used;
+    w->since = at.now;
+    w->used = at.used;
+    w->waited = at.waited;
 }
 
 /* --- what OpenMP is told ---------------------------------------------------------------------- */
@@ -105,12 +107,14 @@ static bool is_chosen_by_user(void) {
     return getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || getenv("KMP_BLOCKTIME");
 }
 
-/* Processor time of all threads of the process, in seconds. */
-static double processor_time(void) {
-    struct timespec t;
-    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0
-               ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec
-               : 0;
+static ikt_waiting_clock clock_of(const ikt_context *ctx) {
+    ikt_waiting_clock at = {.now = ikt_now()};
+    struct timespec t; /* of all threads of the process */
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0)
+        at.used = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        at.waited += ctx->waited[s];
+    return at;
 }
 
 void ikt_waiting_begin(ikt_context *ctx) {
@@ -139,18 +143,18 @@ static bool may_adapt(const ikt_context *ctx) {
 
 int64_t ikt_waiting_pack(const ikt_context *ctx) {
     const ikt_waiting *w = &ctx->waiting;
-    const double now = ikt_now();
     if (!may_adapt(ctx)) return 0;
+    const ikt_waiting_clock at = clock_of(ctx);
     /* Threads that sleep, since the user says so, use less than they could have. */
-    const bool lacks = w->spins && (ctx->threads == 1 || !is_chosen_by_user()) &&
-                       ikt_waiting_lacks(w, ctx->threads, now, processor_time());
-    return lacks + (ctx->rank == 0 && ikt_waiting_is_due(w, ctx->size, now) ? is_due : 0);
+    const bool lacks =
+        (ctx->threads == 1 || !is_chosen_by_user()) && ikt_waiting_lacks(w, ctx->threads, at);
+    return lacks + (ctx->rank == 0 && ikt_waiting_is_due(w, ctx->size, at.now) ? is_due : 0);
 }
 
 void ikt_waiting_unpack(ikt_context *ctx, int64_t sum) {
     ikt_waiting *w = &ctx->waiting;
     if (sum < is_due) return;
-    ikt_waiting_decide(w, sum > is_due, ikt_now(), processor_time());
+    ikt_waiting_decide(w, sum > is_due, clock_of(ctx));
     ctx->ranks_sleep = ctx->is_crowded || !w->spins;
     pthread_mutex_lock(&lock);
     if (depth > 0 && !is_chosen_by_user()) tell_openmp(ctx->threads, w->spins);

@@ -31,10 +31,11 @@
 
 /* How threads and ranks wait for each other in the loop, and since when. */
 typedef struct {
-    bool spins;   /* they keep their cores */
-    double since; /* the time that this stretch began, in seconds */
-    double used;  /* processor time of the process then, in seconds */
-    double pause; /* seconds of sleeping waits before the next trial of the other */
+    bool spins;    /* they keep their cores */
+    double since;  /* the time that this stretch began, in seconds */
+    double used;   /* processor time of the process then, in seconds */
+    double waited; /* seconds that the rank had waited in MPI then */
+    double pause;  /* seconds of sleeping waits before the next trial of the other */
 } ikt_waiting;
 
 /* LOCAL. From here on threads sleep while they wait, until the end of as many calls of
@@ -53,13 +54,18 @@ void ikt_waiting_unpack(ikt_context *ctx, int64_t sum);
 /* LOCAL. Of the decision: whether it is time to decide anew. `ranks` wait for each other. */
 bool ikt_waiting_is_due(const ikt_waiting *w, int ranks, double now);
 
+/* LOCAL. What a rank had used and waited at a time, in seconds: the time, processor time of the
+ * process, time in calls of MPI, in which one thread alone keeps its core. */
+typedef struct {
+    double now, used, waited;
+} ikt_waiting_clock;
+
 /* LOCAL. Whether threads that keep their cores, and so use all the time they get, lack more than a
- * fifth of a core since this stretch began: others have it.
- *   now, used   the time, and the processor time of the process, in seconds */
-bool ikt_waiting_lacks(const ikt_waiting *w, int threads, double now, double used);
+ * fifth of a core since this stretch began: others have it. */
+bool ikt_waiting_lacks(const ikt_waiting *w, int threads, ikt_waiting_clock at);
 
 /* LOCAL. The decision: where some rank lacks time all sleep, and the next trial comes after twice
  * the pause. */
-void ikt_waiting_decide(ikt_waiting *w, bool is_lacking, double now, double used);
+void ikt_waiting_decide(ikt_waiting *w, bool is_lacking, ikt_waiting_clock at);
 
 #endif

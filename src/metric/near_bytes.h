@@ -26,7 +26,7 @@ enum {
     IKT_BYTES_COLUMNS = 1 << 17, /* at most: sums of products fit 31 bits */
     IKT_BYTES_WORTH = 257,       /* columns from which on rows are tried as bytes */
     IKT_BYTES_HEAD = 3,          /* words before the bytes of a row, and of a vector of centres */
-    IKT_BYTES_PAIRS = 4,         /* rows that one is multiplied by at a time, of all pairs */
+    IKT_BYTES_PAIRS = 4,         /* rows that another one is multiplied by at once (score_pairs) */
     IKT_KERNEL_ROWS = 24         /* a multiple of the rows that any kernel takes at a time */
 };
 
@@ -94,10 +94,9 @@ typedef struct {
      *   out     [count] */
     void (*score_rows)(const int32_t *row, const char *const *other, int64_t count, int64_t d,
                        float *out);
-    /* The values of all pairs of some rows, as words, that lie anywhere: the same bits.
-     *   scratch   [ikt_near_bytes_pairs_size(count, d)] bytes
-     *   out       [count * stride] the value of row a and other row b at out[a * stride + b];
-     * nothing at out[a * stride + a] */
+    /* The values of some rows, as words, that lie anywhere, for each other: that of row a and other
+     * row b, of which one is among the first `fresh`, at out[a * stride + b]; other places may hold
+     * anything. The same bits. `scratch` has ikt_near_bytes_pairs_size(count, d) bytes. */
     void (*score_pairs)(const char *const *row, int64_t fresh, int64_t count, int64_t d,
                         int32_t *scratch, float *out, int64_t stride);
 } ikt_near_bytes_kernel;

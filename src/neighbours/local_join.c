@@ -16,7 +16,7 @@ enum {
     MEMBERS = IKT_REFINE_NEAR + 1, /* a row and its near rows */
     PAIRS = MEMBERS * MEMBERS,
     STRIDE = (MEMBERS + 15) / 16 * 16, /* ikt_score_stride of so many, at most */
-    BATCH_ROWS = 2048,                 /* where there is room for offers to other ranks */
+    BATCH_ROWS = 1024,                 /* where there is room for offers to other ranks */
     LOCKS = 1024
 };
 
@@ -55,6 +55,14 @@ typedef struct {
     ikt_shuffle shuffle;
     offer *sent, *received;
 } joining;
+
+/* Rows between two pauses; where they want rows of other ranks, as many as these and offers fit. */
+static int64_t batch_rows(const ikt_context *ctx, int64_t n_local, int64_t row_bytes, int ranks) {
+    const int64_t near = IKT_REFINE_NEAR,
+                  wanted = row_bytes + (near + 2) * (int64_t)sizeof(uint32_t);
+    if (ranks == 1) return ikt_foreign_batch(ctx, n_local, 1, 1);
+    return ikt_foreign_batch(ctx, ikt_smaller(n_local, BATCH_ROWS), near, wanted);
+}
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
@@ -122,21 +130,25 @@ static void offer_pair(joining *j, const members *m, int64_t a, int64_t b, float
     j->found[at] = (offer){m->slot[a], m->slot[b], value};
 }
 
-/* The new ones first: those that were not near the row in the join before this one. */
+/* Whether a near row of own row i was not near it in the join before this one. */
+static bool is_fresh(const joining *j, int64_t i, uint32_t slot) {
+    const int64_t near = j->round.near;
+    return !j->course->before || !is_among(j->course->before + i * near, near, slot);
+}
+
+/* The new ones first. */
 static void gather(const joining *j, int64_t i, members *m) {
     const int64_t near = j->round.near;
-    const uint32_t *nearest = j->round.nearest + i * near, *before = j->course->before;
-    bool is_old[IKT_REFINE_NEAR];
+    const uint32_t *nearest = j->round.nearest + i * near;
     m->count = 0;
-    for (int64_t e = 0; e < near; e++) {
-        is_old[e] = before && is_among(before + i * near, near, nearest[e]);
-        if (!is_old[e] && !is_among(m->slot, m->count, nearest[e])) add_member(j, m, nearest[e]);
-    }
+    for (int64_t e = 0; e < near; e++)
+        if (is_fresh(j, i, nearest[e]) && !is_among(m->slot, m->count, nearest[e]))
+            add_member(j, m, nearest[e]);
     m->fresh = m->count;
     if (m->fresh == 0) return;
     add_member(j, m, (uint32_t)(j->tiles->scorer.rows.first + i));
     for (int64_t e = 0; e < near; e++)
-        if (is_old[e] && !is_among(m->slot, m->count, nearest[e])) add_member(j, m, nearest[e]);
+        if (!is_among(m->slot, m->count, nearest[e])) add_member(j, m, nearest[e]);
 }
 
 /* Pairs of which neither is new have been offered before. A row that is near another one meets it
@@ -257,7 +269,8 @@ static ikt_status allocate(joining *j, ikt_arrays *held) {
 ikt_status ikt_local_join(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course) {
     const ikt_scorer *scorer = &tiles->scorer;
     const int64_t own = scorer->rows.count;
-    const int64_t batch = ikt_foreign_batch(ctx, ikt_size(ctx) > 1 ? BATCH_ROWS : own, 1, 1);
+    const int64_t batch =
+        batch_rows(ctx, ikt_rows_count(&scorer->rows, 0), scorer->row_bytes, ikt_size(ctx));
     const ikt_row_part plain = {tiles->data, scorer->row_bytes};
     IKT_ARRAYS(held, ctx, purpose);
     joining j IKT_AT_END(joining_destroy) = {.ctx = ctx, .tiles = tiles, .course = course};
@@ -293,8 +306,11 @@ int64_t ikt_local_join_memory(int64_t n_local, int64_t row_bytes, int64_t d, int
         threads * ((int64_t)sizeof(members) + ikt_near_bytes_pairs_size(MEMBERS, d));
     const int64_t reversed = ikt_reverse_neighbours_memory(n_local, near, ranks);
     if (ranks == 1) return own + reversed;
-    const int64_t wanted = ikt_smaller(BATCH_ROWS * near, (ranks - 1) * n_local);
+    const int64_t batch = batch_rows(NULL, n_local, row_bytes, ranks);
+    const int64_t wanted = ikt_smaller(batch * near, (ranks - 1) * n_local);
     const int64_t fetched = wanted * (2 * row_bytes + (near + 3) * number);
-    const int64_t offers = BATCH_ROWS * PAIRS * (int64_t)sizeof(offer);
-    return own + ikt_number_set_bytes(wanted) + ikt_larger(reversed, fetched + offers / 4) + offers;
+    /* Those that are found, sent, and as many that come. */
+    const int64_t offers = 3 * BATCH_ROWS * PAIRS * (int64_t)sizeof(offer);
+    return own + ikt_second_neighbours_set_bytes(n_local, row_bytes, ranks) +
+           ikt_larger(reversed, fetched) + offers;
 }

@@ -18,10 +18,10 @@
 #include "neighbours/tiles.h"
 
 /* LOCAL, pure. Whether it is quicker than a round over neighbours of neighbours: rows have a kernel
- * for all pairs, and lists of k are not much longer than what is set aside of them, since most rows
- * that are met again and again are known by that. */
-static inline bool ikt_local_join_suits(const ikt_scorer *scorer, int64_t k) {
-    return scorer->score_pairs && k <= 2 * IKT_REFINE_NEAR;
+ * for all pairs (ikt_scorer), and lists of k are not much longer than what is set aside of them,
+ * since most rows that are met again and again are known by that. */
+static inline bool ikt_local_join_suits(bool has_pairs, int64_t k) {
+    return has_pairs && k <= 2 * IKT_REFINE_NEAR;
 }
 
 /* COLLECTIVE. Improves lists of slots, for tiles whose scorer has score_pairs. Lists come out in no

@@ -103,9 +103,10 @@ typedef struct {
     ikt_list_progress progress;  /* owned; without hooks `done` is NULL */
     ikt_neighbours *lists;       /* borrowed */
     bool has_worked;             /* this rank, since the last checkpoint */
-    uint32_t
-        *before; /* `nearest` of the round before, where that was a join (local_join.h), which
-                    need not repeat what it did; owned. NULL after a stop: the same comes out */
+    /* `nearest` of the round before, where that was a join (local_join.h), which need not repeat
+     * what it did; owned. NULL after a stop: pairs are then compared again, which changes nothing,
+     * since lists have been offered them. */
+    uint32_t *before;
 } ikt_list_course;
 
 /* COLLECTIVE. A course on lists that are there, with what the hooks (or NULL) have saved of them.

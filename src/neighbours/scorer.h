@@ -45,10 +45,11 @@ struct ikt_scorer {
      * given where each begins: the same bits as those of `score`. */
     void (*score_one)(const ikt_scorer *scorer, const char *row, const char *const *other,
                       int64_t count, void *scratch, float *score);
-    /* LOCAL, called from several threads. The scores of all pairs of some plain rows, given where
-     * each begins: that of row b for row a at score[a * ikt_score_stride(count) + b]; the same
-     * bits. NULL where there is no quicker way than one row after the other. scratch
-     * [pairs_bytes(count)] bytes */
+    /* LOCAL, called from several threads. Scores of plain rows, given where each begins, for each
+     * other: that of row b for row a, where one of both is among the first `fresh`, at
+     * score[a * ikt_score_stride(count) + b]; other places may hold anything. The same bits as
+     * those of `score`. NULL where there is no quicker way than one row after the other. `scratch`
+     * has pairs_bytes(count, d) bytes. */
     void (*score_pairs)(const ikt_scorer *scorer, const char *const *row, int64_t fresh,
                         int64_t count, void *scratch, float *score);
     int64_t (*pairs_bytes)(int64_t count, int64_t d);

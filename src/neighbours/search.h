@@ -34,22 +34,16 @@ typedef struct {
 } ikt_search_shape;
 int64_t ikt_search_memory(const ikt_search_shape *shape);
 
-/* --- neighbours of neighbours: what a search has missed ---------------------------------- */
+/* --- rounds: what a search has missed ------------------------------------------------------- */
 
-/* COLLECTIVE. One round: each row is scored against the near rows of its near rows (of its own
- * list, and those that have it in theirs: second_neighbours.h), as the lists were before the round,
- * and keeps the k best of both. (Dong, Moses, Li, WWW 2011, with a round for all rows at once.)
+/* COLLECTIVE. One round, in which rows near one row are compared, of the kind that suits: a local
+ * join (local_join.h), or each row with the near rows of its near rows (second_neighbours.h); near
+ * rows are as the lists were before the round, and each list keeps the k best.
  *   tiles    the rows in the own slots; what a search alone needs of them is given back
  *   course   in round course->progress.round, which may have been begun: its lists, in any order,
  *            are improved in place, unsorted
- * Errors: IKT_ERR_RESOURCE, IKT_STOPPED; the lists are valid but not all improved then. Cost: at
- * most IKT_REFINE_NEAR^2 scores a row. Memory: 8 IKT_REFINE_NEAR bytes a row, the rows as integers,
- * and rows and numbers of other ranks of a batch, at most ikt_refine_memory. */
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED; the lists are valid but not all improved then. */
 ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course);
-
-/* LOCAL, pure. Most bytes that a round takes. */
-int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int64_t quantised_bytes,
-                          int ranks, int threads);
 
 /* --- how much of the truth a search has found (recall.c) -------------------------------------- */
 

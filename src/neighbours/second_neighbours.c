@@ -10,7 +10,6 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/sort.h"
-#include "neighbours/local_join.h"
 #include "neighbours/reverse_neighbours.h"
 #include "neighbours/search.h"
 
@@ -168,6 +167,12 @@ void ikt_second_neighbours_end(ikt_second_neighbours *r) {
     ikt_arrays_free(&r->held);
 }
 
+int64_t ikt_second_neighbours_set_bytes(int64_t n_local, int64_t row_bytes, int ranks) {
+    const int64_t others = (ranks - 1) * n_local, first = first_most(n_local, others);
+    const int64_t second = ikt_smaller(foreign_rows(NULL, row_bytes), others);
+    return ranks == 1 ? 0 : ikt_number_set_bytes(ikt_larger(first, second));
+}
+
 int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int parts, int ranks) {
     const int64_t number = sizeof(uint32_t), bytes = number * NEAR * n_local;
     const int64_t reversed = ikt_reverse_neighbours_memory(n_local, NEAR, ranks);
@@ -175,7 +180,8 @@ int64_t ikt_second_neighbours_memory(int64_t n_local, int64_t row_bytes, int par
     const int64_t others = (ranks - 1) * n_local, first = first_most(n_local, others);
     const int64_t second = ikt_smaller(foreign_rows(NULL, row_bytes), others);
     const int64_t fetched = first * (NEAR + 1) * number + second * (row_bytes + parts * number);
-    return bytes + ikt_number_set_bytes(ikt_larger(first, second)) + ikt_larger(reversed, fetched);
+    return bytes + ikt_second_neighbours_set_bytes(n_local, row_bytes, ranks) +
+           ikt_larger(reversed, fetched);
 }
 
 /* --- with the scores of a search -------------------------------------------------------------- */
@@ -288,13 +294,13 @@ static void claim_all(refinement *r, ikt_tiles *tiles, int64_t threads, ikt_arra
         ikt_number_set_create(held, row_members(r->lists->k), &r->seen[t]);
 }
 
-ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course) {
+ikt_status ikt_second_neighbours_score(ikt_context *ctx, ikt_tiles *tiles,
+                                       ikt_list_course *course) {
     refinement r IKT_AT_END(refinement_destroy) = {.scorer = &tiles->scorer,
                                                    .lists = course->lists};
     const ikt_row_part plain = {tiles->data, tiles->scorer.row_bytes};
     const float *x = (const float *)(const void *)tiles->data;
     IKT_ARRAYS(held, ctx, purpose);
-    if (ikt_local_join_suits(&tiles->scorer, r.lists->k)) return ikt_local_join(ctx, tiles, course);
     claim_all(&r, tiles, ikt_threads(ctx), &held);
     IKT_TRY(ikt_arrays_agree(&held));
     if (r.quantiser) ikt_quantise_rows(ctx, r.quantiser, x, tiles->scorer.rows.count, r.quantised);
@@ -304,8 +310,8 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_co
                                      &r);
 }
 
-int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int64_t quantised_bytes,
-                          int ranks, int threads) {
+int64_t ikt_second_neighbours_score_memory(int64_t n_local, int64_t k, int64_t row_bytes,
+                                           int64_t quantised_bytes, int ranks, int threads) {
     return threads * (ikt_number_set_bytes(row_members(k)) + (int64_t)sizeof(candidate_space)) +
            n_local * quantised_bytes +
            ikt_second_neighbours_memory(n_local, row_bytes + quantised_bytes, 1, ranks);

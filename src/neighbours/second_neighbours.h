@@ -16,6 +16,7 @@
 
 #include "neighbours/foreign.h"
 #include "neighbours/neighbours.h"
+#include "neighbours/tiles.h"
 
 /* Near rows that are followed, and theirs that are looked at. */
 enum { IKT_REFINE_NEAR = 32, IKT_REFINE_CANDIDATES = IKT_REFINE_NEAR * IKT_REFINE_NEAR };
@@ -73,6 +74,18 @@ static inline const void *ikt_second_neighbours_part(const ikt_second_neighbours
                                                      uint32_t slot) {
     return ikt_foreign_value(&r->foreign[part], r->rows, r->part[part].data, slot);
 }
+
+/* COLLECTIVE. A round by the scores of a search: each row is scored against its candidates and
+ * keeps the k best. As ikt_neighbours_refine. Cost: at most IKT_REFINE_NEAR^2 scores a row. */
+ikt_status ikt_second_neighbours_score(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course);
+
+/* LOCAL, pure. Most bytes that it takes: 8 IKT_REFINE_NEAR bytes a row, the rows as integers, and
+ * rows and numbers of other ranks of a batch. */
+int64_t ikt_second_neighbours_score_memory(int64_t n_local, int64_t k, int64_t row_bytes,
+                                           int64_t quantised_bytes, int ranks, int threads);
+
+/* LOCAL, pure. Bytes of the set of what is wanted, of which there is one on several ranks. */
+int64_t ikt_second_neighbours_set_bytes(int64_t n_local, int64_t row_bytes, int ranks);
 
 /* LOCAL, pure. Most bytes that a round takes, but what the caller compares own rows with.
  *   row_bytes   of all parts of a row, and what the caller makes of it */

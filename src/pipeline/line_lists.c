@@ -92,6 +92,7 @@ static ikt_status search_cells(ikt_line *line, const ikt_list_search *near, cons
         IKT_TRY(ikt_neighbours_refine(ctx, tiles, course));
         ikt_list_course_next(course);
     }
+    ikt_free(&course->before);
     return IKT_OK;
 }
 

@@ -24,6 +24,7 @@
 #include "neighbours/local_join.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
+#include "neighbours/second_neighbours.h"
 #include "objective/triplet_placing.h"
 #include "sampled/features.h"
 #include "sampled/lone_rows.h"
@@ -150,10 +151,11 @@ static int64_t near_search_bytes(const ikt_workload *w) {
             : ikt_search_memory(&shape) + (int64_t)(usual - most) + n_local * quantised;
     const int64_t single =
         when(quantised > 0, ikt_quantised_row(w->columns) * (int64_t)sizeof(int32_t));
-    const int64_t rows = ikt_refine_memory(n_local, w->k, bytes, single, w->ranks, w->threads);
+    const int64_t scored =
+        ikt_second_neighbours_score_memory(n_local, w->k, bytes, single, w->ranks, w->threads);
     const int64_t words = ikt_near_bytes_words(w->columns) * (int64_t)sizeof(int32_t);
     const int64_t joined = ikt_local_join_memory(n_local, words, w->columns, w->ranks, w->threads);
-    const int64_t refined = ikt_larger(rows, when(ikt_workload_has_bytes(w), joined));
+    const int64_t refined = ikt_larger(scored, when(ikt_workload_is_joined(w), joined));
     /* What a pass before the last one has of its own while it searches; for a checkpoint its lists
      * are brought to the slots meanwhile, with names of other ranks. */
     const int64_t pass =

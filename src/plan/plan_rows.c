@@ -179,14 +179,14 @@ static void plan_near_search(const ikt_task *t) {
     const double sample = (double)ikt_recall_rows((int64_t)t->n);
     const ikt_fetching fetching = ikt_workload_fetching(w);
     /* As integers of 16 bits before the distance, where there is such a filter. */
-    const bool has_bytes = ikt_workload_has_bytes(w);
+    const bool has_bytes = ikt_workload_has_bytes(w), is_joined = ikt_workload_is_joined(w);
     const double filtered = has_bytes              ? byte_coordinate
                             : w->rows.is_manhattan ? block_coordinate
                                                    : 0.44;
     const ikt_piece pieces[] = {
-        {!has_bytes, search, GATHERS, (double)w->rounds * t->rows * near * near, refined, 0},
-        {has_bytes, search, GATHERS, (double)w->rounds * t->rows * 4 * near, refined, 0},
-        {has_bytes, search, MULTIPLY_ADDS,
+        {!is_joined, search, GATHERS, (double)w->rounds * t->rows * near * near, refined, 0},
+        {is_joined, search, GATHERS, (double)w->rounds * t->rows * 4 * near, refined, 0},
+        {is_joined, search, MULTIPLY_ADDS,
          (double)w->rounds * t->rows * near * near / 2 * t->columns, byte_coordinate, 0},
         {is_fine, search, GATHERS, candidates, refined, 0},
         {is_fine, IKT_STAGE_CELLS, SUM, 1, 2 * 8 * (double)w->centres, 0},

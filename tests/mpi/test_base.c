@@ -391,7 +391,11 @@ static void ranks_may_sleep_while_they_wait(void **state) {
     assert_int_equal(ikt_context_split(ctx, 0, &part), IKT_OK);
     assert_true(part->ranks_sleep);
     ikt_context_destroy(&part);
-    ctx->ranks_sleep = ctx->is_crowded;
+    ctx->is_crowded = true;
+    assert_int_equal(ikt_context_split(ctx, 0, &part), IKT_OK);
+    assert_true(part->is_crowded && part->ranks_sleep);
+    ikt_context_destroy(&part);
+    ctx->is_crowded = ctx->ranks_sleep = false;
 }
 
 /* The stretch of a rank that seems to have got all, or nothing, of the time that it asked for. */

@@ -164,10 +164,13 @@ ikt_status ikt_h5_check_filters(ikt_context *ctx, hid_t dataset, const char *nam
 /* COLLECTIVE where the data set is virtual, else LOCAL. Whether a data set is made of parts of
  * other files; and, where it is, whether all of them are there, which are opened for it.
  * Errors: IKT_ERR_FILE: one is not, or there are several ranks, on which HDF5 reads none;
- * IKT_ERR_USAGE: one of them, or what an external link leads to, is a file that the command
- * replaces. */
+ * IKT_ERR_USAGE: the command replaces one of them; those of ikt_h5_check_stays. */
 bool ikt_h5_is_virtual(hid_t dataset);
 ikt_status ikt_h5_check_parts(ikt_context *ctx, hid_t dataset, const char *name);
+
+/* LOCAL. Whether the file that a data set is in, which an external link may have led to, stays.
+ * Errors: IKT_ERR_USAGE: the command replaces it. */
+ikt_status ikt_h5_check_stays(ikt_context *ctx, hid_t dataset);
 
 /* LOCAL. Whether any values of a data set were ever written; true where it has none. */
 bool ikt_h5_has_storage(hid_t dataset);

@@ -115,7 +115,6 @@ bool ikt_h5_is_virtual(hid_t dataset) {
     return list >= 0 && H5Pget_layout(list) == H5D_VIRTUAL;
 }
 
-/* Refuses to read what the command replaces. */
 static ikt_status check_stays(ikt_context *ctx, const char *path) {
     if (!path[0] || !ikt_files_replace(ctx, path)) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -124,11 +123,16 @@ static ikt_status check_stays(ikt_context *ctx, const char *path) {
                     path);
 }
 
+ikt_status ikt_h5_check_stays(ikt_context *ctx, hid_t dataset) {
+    char path[IKT_PATH_MAX] = "";
+    return H5Fget_name(dataset, path, sizeof path) > 0 ? check_stays(ctx, path) : IKT_OK;
+}
+
 ikt_status ikt_h5_check_parts(ikt_context *ctx, hid_t dataset, const char *name) {
     const hid_t list IKT_AT_END(ikt_h5_end) = H5Dget_create_plist(dataset);
-    char what[2 * NAME_SIZE] = "", path[IKT_PATH_MAX] = "";
+    char what[2 * NAME_SIZE] = "", path[IKT_PATH_MAX];
     size_t parts = 0;
-    if (H5Fget_name(dataset, path, sizeof path) > 0) IKT_TRY(check_stays(ctx, path));
+    IKT_TRY(ikt_h5_check_stays(ctx, dataset));
     if (list < 0 || H5Pget_layout(list) != H5D_VIRTUAL) return IKT_OK;
     if (ikt_size(ctx) > 1)
         return ikt_fail(ctx, IKT_ERR_FILE,
