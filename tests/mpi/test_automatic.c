@@ -66,7 +66,7 @@ static double rising(int64_t row, int64_t column) {
     return components(row, D - 1 - column);
 }
 
-/* The same in mixed order: the first is the largest; of the others seven are below the one before. */
+/* In mixed order: the first is the largest, seven of the other eleven are below the one before. */
 static double up_and_down(int64_t row, int64_t column) {
     return components(row, column * 5 % D);
 }
