@@ -155,7 +155,7 @@ class Scratch:
     """The objects of one mutant, and what has been linked with them."""
 
     def __init__(self, build, mutant, folder):
-        self.build, self.folder, self.linked, self.objects = build, folder, {}, []
+        self.build, self.folder, self.linked, self.objects = build, folder, {}, {}
         path, text = mutated(mutant)
         if UNCHANGED:
             text = open(path).read()
@@ -167,7 +167,7 @@ class Scratch:
             # Optimising less gives the same bits and takes a fraction of the time.
             words = ["-O1" if w == "-O3" else w for w in shlex.split(entry["command"])]
             at = words.index("-o")
-            where = os.path.join(folder, f"{len(self.objects)}.o")
+            original, where = words[at + 1], os.path.join(folder, f"{len(self.objects)}.o")
             words[at + 1] = where
             words[words.index("-c") + 1] = copy if source == path else source
             # Includes of the changed copy come before those of the sources.
@@ -176,7 +176,7 @@ class Scratch:
             code, output = run(words, entry["directory"])
             if code != 0:
                 raise Misfit("it does not compile: " + output.strip()[:300])
-            self.objects.append(where)
+            self.objects[original] = where
 
     def executable(self, target):
         if target in self.linked:
@@ -186,8 +186,10 @@ class Scratch:
         out = os.path.join(self.folder, "iktsne" if target == "iktsne_program" else target)
         words = shlex.split(open(link).read().splitlines()[0])
         words[words.index("-o") + 1] = out
+        # The program's own take the place of its objects; with a test those of the library are linked.
+        words = [self.objects.get(w, w) for w in words]
         library = next(i for i, w in enumerate(words) if w.endswith("libiktsne.a"))
-        words[library:library] = self.objects
+        words[library:library] = [o for of, o in self.objects.items() if "iktsne_program.dir/" not in of]
         code, output = run(words, where)
         if code != 0:
             raise Misfit("it cannot be linked: " + output.strip()[:300])

@@ -66,6 +66,11 @@ static double rising(int64_t row, int64_t column) {
     return components(row, D - 1 - column);
 }
 
+/* In mixed order: the first is the largest, seven of the other eleven are below the one before. */
+static double up_and_down(int64_t row, int64_t column) {
+    return components(row, column * 5 % D);
+}
+
 /* Pixels: all begin at 0 and most reach 255, the rims hardly vary. */
 static double pixels(int64_t row, int64_t column) {
     if (column == 0) return row == 5 ? 3 : 0;
@@ -126,6 +131,7 @@ static void chooses_by_the_rows(void **state) {
     expect_choice(ctx, components, IKT_NORMALISE_NONE);
     expect_choice(ctx, falling_alone, IKT_NORMALISE_MINMAX);
     expect_choice(ctx, rising, IKT_NORMALISE_MINMAX);
+    expect_choice(ctx, up_and_down, IKT_NORMALISE_MINMAX);
     expect_choice(ctx, pixels, IKT_NORMALISE_NONE);
     expect_choice(ctx, counts_and_seconds, IKT_NORMALISE_MINMAX);
     expect_choice(ctx, one_length, IKT_NORMALISE_NONE);

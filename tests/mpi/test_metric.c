@@ -457,6 +457,7 @@ static void what_are_no_distances_is_refused(void **state) {
     matrix[5 * N + 6] += 1;
     refuse_entry(ctx, matrix, 410, 20, 4000, "row 20, column 410 is");
     matrix[5 * N + 6] -= 1;
+    refuse_entry(ctx, matrix, 6, 5, 1.0003 * matrix[6 * N + 5], "row 5, column 6 is");
     refuse(ctx, matrix, N - 1, IKT_MATRIX_DISTANCES, "square");
     refuse(ctx, matrix, N, IKT_MATRIX_SIMILARITIES, "similarity");
     /* Rounding is no asymmetry. */

@@ -22,16 +22,21 @@ static void succeed(ikt_context *ctx, ikt_status st) {
 
 /* --- data ------------------------------------------------------------------------------------- */
 
+static ikt_generation *open_digits(ikt_context *ctx) {
+    ikt_generate_settings settings;
+    ikt_generation *set;
+    succeed(ctx, ikt_generate_defaults(ctx, &settings));
+    settings.points = OLD + NEW;
+    succeed(ctx, ikt_generation_open(ctx, "glyphs", &settings, 5, &set));
+    return set;
+}
+
 /* Rows first .. first + count - 1 of a set of digits, a pure function of the row, in that order or
  * the last one first. */
 static void write_some(ikt_context *ctx, const char *name, int64_t first, int64_t count,
                        bool backwards) {
-    ikt_generate_settings settings;
-    ikt_generation *set;
+    ikt_generation *set = open_digits(ctx);
     ikt_table_writer *table;
-    succeed(ctx, ikt_generate_defaults(ctx, &settings));
-    settings.points = OLD + NEW;
-    succeed(ctx, ikt_generation_open(ctx, "glyphs", &settings, 5, &set));
     char *rows = malloc((size_t)(count * set->columns));
     int32_t *labels = malloc((size_t)count * sizeof *labels);
     assert_true(rows && labels);
@@ -482,6 +487,40 @@ static void check_old_rows(ikt_context *ctx, const names *n) {
     ikt_transformed_destroy(&done);
 }
 
+/* By definition: exp(-D) of the most similar old row, D = d^2 / (s_new s_old), where a scale s is
+ * the mean distance to the third to fifth nearest old row. Of digits that are taken as they are. */
+static void check_similarities(ikt_context *ctx, const ikt_transformed *done) {
+    const ikt_loaded_model *m = &done->loaded;
+    ikt_generation *set = open_digits(ctx);
+    const int64_t d = set->columns;
+    uint8_t *x = malloc((size_t)((OLD + NEW) * d));
+    int32_t labels[OLD + NEW];
+    assert_non_null(x);
+    ikt_generation_fill(set, 0, OLD + NEW, x, labels);
+    ikt_generation_close(&set);
+    for (int64_t i = 0; i < done->rows.count; i++) {
+        const uint8_t *new = x + (OLD + done->rows.first + i) * d;
+        double square[OLD], sorted[OLD], least = INFINITY;
+        int64_t nearest = -1;
+        for (int64_t j = 0; j < OLD; j++) {
+            square[j] = 0;
+            for (int64_t k = 0; k < d; k++)
+                square[j] += pow((double)new[k] - x[j * d + k], 2);
+            sorted[j] = sqrt(square[j]);
+        }
+        qsort(sorted, OLD, sizeof *sorted, by_size);
+        const double scale = (sorted[2] + sorted[3] + sorted[4]) / 3;
+        for (int64_t j = 0; j < OLD; j++) {
+            const double distance = square[j] / (scale * (double)m->scale[j]);
+            if (distance < least) nearest = j;
+            least = fmin(least, distance);
+        }
+        assert_int_equal(done->nearest[i], nearest);
+        assert_true(fabs((double)done->similarity[i] - exp(-least)) < 1e-5);
+    }
+    free(x);
+}
+
 /* New rows backwards, and in two files, have the places that they have at once.
  *   all   bits of these places */
 static void check_other_batches(ikt_context *ctx, const names *n, const int64_t *all) {
@@ -536,6 +575,7 @@ static void check_triplets(ikt_context *ctx, const char *const way[6]) {
     embed(ctx, &settings, &before);
     ikt_transformed done = transform(ctx, n.model, n.new);
     collect(ctx, &done, false, 0, all);
+    if (done.loaded.scale && strcmp(way[4], "none") == 0) check_similarities(ctx, &done);
     succeed(ctx, ikt_transform_accuracy(ctx, &done, &after));
     print_message("%s, %s, %s: accuracy of old rows %.3f, new rows among them %.3f, %d moving\n",
                   way[0], way[1], way[2], before, after, (int)done.unsettled);

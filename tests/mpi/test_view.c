@@ -70,6 +70,18 @@ static void points_at_any_distance_are_left_out(void **state) {
     assert_true(fabs(shown(&view) - 8) < 1e-3);
 }
 
+/* Up to a quarter of the others' range away from them. */
+static void a_few_near_points_are_shown(void **state) {
+    int64_t outside;
+    make_points(3);
+    y[4] = 6.5f;
+    y[9] = -4.4f;
+    const ikt_view view = fit(*state, 0, false, &outside);
+    assert_int_equal(outside, 3);
+    assert_true(fabs(shown(&view) - 9.5) < 1e-3);
+    assert_true(fabs(view.centre_x - 1.75) < 1e-3 && fabs(view.centre_y - 0.3) < 1e-3);
+}
+
 static void all_are_shown_where_many_lie_apart(void **state) {
     int64_t outside;
     make_points(400);
@@ -112,7 +124,7 @@ static void the_view_does_not_depend_on_ranks(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(a_few_far_points_are_left_out),
-              ikt_test(points_at_any_distance_are_left_out),
+              ikt_test(points_at_any_distance_are_left_out), ikt_test(a_few_near_points_are_shown),
               ikt_test(all_are_shown_where_many_lie_apart),
               ikt_test(all_are_shown_where_they_have_half_of_the_square),
               ikt_test(what_must_be_seen_is_seen), ikt_test(the_view_does_not_depend_on_ranks))

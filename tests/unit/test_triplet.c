@@ -1,9 +1,10 @@
 /* The loss of a triplet and its gradient: known numbers, central differences, the methods that are
- * cases of it, limits, and the weights. */
+ * cases of it, limits, the weights, and forces without a bound. */
 #include "support/ikt_test.h"
 
 #include <math.h>
 
+#include "objective/trimap.h"
 #include "sampled/triplet.h"
 
 enum { Q = 2 };
@@ -201,6 +202,32 @@ static void weights_grow_with_l(void **state) {
     assert_true(fabs(ikt_triplet_weight(IKT_TRIPLET_RATIO, 1, 9, 5) - 1.001) < 1e-15);
 }
 
+/* Of 2 * 3 + 1 triplets of an anchor, whose mean weight is a half, forces are no longer than 70
+ * where the rule bounds none: a sum of (60, 80) becomes one of (42, 56), which is let be. */
+static void forces_without_a_bound_are_shortened(void **state) {
+    static const ikt_triplet_rule rules[] = {{2, 2}, {1, 2}, {3, 2.5}, {0.9, 2}, {2, 1.9}, {0, 1}};
+    (void)state;
+    for (int rule = 0; rule < 6; rule++) {
+        const float half[] = {30, 40, 21, 28}, halves[] = {21, 28, 21, 28};
+        ikt_objective_inputs in = {.rows = ikt_rows_make(2, 1, 0), .q = 2};
+        ikt_triplet_settings *s = &in.options.own.triplet;
+        *s = (ikt_triplet_settings){.neighbours = 2, .outliers = 3, .random = 1};
+        s->t = rules[rule].t;
+        s->t_prime = rules[rule].t_prime;
+        for (int parts = 1; parts <= 2; parts++) {
+            float a[2 * Q], b[2 * Q];
+            for (int e = 0; e < 2 * Q; e++)
+                a[e] = b[e] = half[e] * (float)(3 - parts);
+            ikt_trimap_limit(&in, 0.5, a, parts == 2 ? b : NULL);
+            for (int e = 0; e < 2 * Q; e++) {
+                const float wanted = (rule < 3 ? half : halves)[e] * (float)(3 - parts);
+                assert_true(fabsf(a[e] - wanted) < 1e-5f);
+                assert_true(parts == 1 || a[e] == b[e]);
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_gradient_is_that_of_the_loss),
                                        cmocka_unit_test(the_loss_is_that_of_the_definition),
@@ -208,6 +235,7 @@ int main(void) {
                                        cmocka_unit_test(closed_forms_are_met),
                                        cmocka_unit_test(t_ste_is_a_case),
                                        cmocka_unit_test(limits_are_finite),
-                                       cmocka_unit_test(weights_grow_with_l)};
+                                       cmocka_unit_test(weights_grow_with_l),
+                                       cmocka_unit_test(forces_without_a_bound_are_shortened)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
