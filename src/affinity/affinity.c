@@ -104,7 +104,8 @@ static const ikt_key affinity_keys[] = {
      NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "
      "its neighbours, and of rows that have it among theirs; auto is 1 where rows are compared "
-     "with those near the same centres of the Isolation kernel, 2 after several passes, and 0 "
+     "with those near the same centres of the Isolation kernel, 2 after several passes (3 where "
+     "rows of more than 256 columns are compared as bytes, for up to 37 neighbours), and 0 "
      "otherwise"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,

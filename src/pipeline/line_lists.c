@@ -10,6 +10,7 @@
 #include "metric/near_bytes.h"
 #include "neighbours/byte_lists.h"
 #include "neighbours/exact.h"
+#include "neighbours/local_join.h"
 #include "neighbours/passes.h"
 #include "neighbours/tiles.h"
 #include "pipeline/early_outputs.h"
@@ -116,7 +117,7 @@ static ikt_status compare_near_codes(ikt_line *line) {
         ikt_agree(line->ctx, ikt_tiles_codes(line->ctx, &cells, line->rows, &line->codes, &tiles)));
     IKT_TRY(begin_lists(line, line->k, &course));
     const ikt_list_search near =
-        ikt_settings_list_search(line->settings, line->rows->n, line->k, fine.cells, 1);
+        ikt_settings_list_search(line->settings, line->rows->n, line->k, fine.cells, 1, false);
     IKT_TRY(search_cells(line, &near, &cells, &fine, &tiles, &course));
     return measure_lists(line, &tiles);
 }
@@ -185,8 +186,6 @@ static ikt_status compare_near_rows(ikt_line *line) {
     ikt_context *ctx = line->ctx;
     const int64_t columns = ikt_dataset_columns(line->data);
     const int64_t passes = ikt_affinity_passes(&line->settings->affinity, columns);
-    ikt_list_search near =
-        ikt_settings_list_search(line->settings, line->rows->n, line->k, 0, passes);
     int64_t length = line->k;
     ikt_pass_rows rows = {line->data, line->rows, (uint64_t)line->settings->run.seed, NULL};
     ikt_cells cells IKT_AT_END(ikt_cells_destroy) = {0};
@@ -197,11 +196,12 @@ static ikt_status compare_near_rows(ikt_line *line) {
     const bool is_manhattan = ikt_metric_of(line->data) == &ikt_metric_manhattan;
     const bool tries_bytes = ikt_byte_lists_suit(is_manhattan, line->rows->n, columns, passes);
     IKT_TRY(order_rows(line, tries_bytes, &cells, &held, &bytes, &rows));
+    if (rows.bytes) length = ikt_byte_lists_length(line->rows->n, line->k);
+    ikt_list_search near =
+        ikt_settings_list_search(line->settings, line->rows->n, line->k, 0, passes,
+                                 ikt_local_join_suits(rows.bytes != NULL, length));
+    if (rows.bytes) near.candidates = ikt_larger(near.candidates, length + 1);
     line->passes = near.passes;
-    if (rows.bytes) {
-        length = ikt_byte_lists_length(line->rows->n, line->k);
-        near.candidates = ikt_larger(near.candidates, length + 1);
-    }
     IKT_TRY(begin_lists(line, length, &course));
     while (course.progress.round < near.passes - 1) {
         IKT_TRY(ikt_pass_search(ctx, &rows, &line->order, near.candidates, &tiles, &course));

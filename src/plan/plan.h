@@ -63,9 +63,6 @@ double ikt_workload_cut(const ikt_workload *w);
 /* Whether rows are searched as bytes, unless a trial says that these do not do. */
 bool ikt_workload_has_bytes(const ikt_workload *w);
 
-/* LOCAL, pure. Whether their rounds are local joins (neighbours/local_join.h). */
-bool ikt_workload_is_joined(const ikt_workload *w);
-
 /* The whole kernel: rows of a block, on average over rows; partitionings of all iterations. */
 double ikt_workload_block(const ikt_workload *w);
 double ikt_workload_passes(const ikt_workload *w);

@@ -6,7 +6,6 @@
 
 #include "isolation/codes.h"
 #include "neighbours/byte_lists.h"
-#include "neighbours/local_join.h"
 #include "neighbours/near_tiles.h"
 #include "neighbours/tiles.h"
 
@@ -83,11 +82,6 @@ double ikt_workload_cut(const ikt_workload *w) {
 bool ikt_workload_has_bytes(const ikt_workload *w) {
     return w->is_near && w->scores == IKT_SCORES_DISTANCES &&
            ikt_byte_lists_suit(w->rows.is_manhattan, w->distribution.n, w->columns, w->passes);
-}
-
-bool ikt_workload_is_joined(const ikt_workload *w) {
-    return ikt_workload_has_bytes(w) &&
-           ikt_local_join_suits(true, ikt_byte_lists_length(w->data.n, w->k));
 }
 
 double ikt_workload_block(const ikt_workload *w) {

@@ -100,6 +100,10 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
 /* SAME-ARGS. That of the landmarks, where there are any. Errors: as above. */
 ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out);
 
+/* LOCAL, pure. Whether rounds after the search are local joins (neighbours/local_join.h), unless
+ * the trial of bytes shows that they are not. */
+bool ikt_workload_is_joined(const ikt_workload *w);
+
 /* LOCAL. The settings of a workload with everything resolved that data, ranks and threads decide:
  * what a run would write into its provenance. */
 void ikt_workload_settings(const ikt_workload *work, ikt_settings *out);

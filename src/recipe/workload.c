@@ -6,6 +6,8 @@
 #include "base/sort.h"
 #include "cells/cells.h"
 #include "isolation/near_search.h"
+#include "neighbours/byte_lists.h"
+#include "neighbours/local_join.h"
 #include "sampled/lone_rows.h"
 
 /* Rows of text are taken to differ in length as much as those of texts do. */
@@ -61,6 +63,13 @@ static void find_kinds(ikt_workload *w) {
                                  w->scores == IKT_SCORES_CODES, w->rows.is_sparse, w->is_pairs);
 }
 
+bool ikt_workload_is_joined(const ikt_workload *w) {
+    const int64_t n = w->data.n;
+    return w->is_near && w->scores == IKT_SCORES_DISTANCES &&
+           ikt_local_join_suits(ikt_byte_lists_suit(w->rows.is_manhattan, n, w->columns, w->passes),
+                                ikt_byte_lists_length(n, w->k));
+}
+
 /* Rows that each is compared with, rounds over their neighbours, and cells that they are found by.
  *   distinct   centres, or 0 */
 static void find_search(ikt_workload *w, int64_t distinct) {
@@ -75,8 +84,8 @@ static void find_search(ikt_workload *w, int64_t distinct) {
     } else if (w->is_near) {
         if (w->scores == IKT_SCORES_DISTANCES)
             w->passes = ikt_affinity_passes(&s->affinity, w->columns);
-        const ikt_list_search near =
-            ikt_settings_list_search(s, n, w->k, is_fine ? distinct : 0, w->passes);
+        const ikt_list_search near = ikt_settings_list_search(s, n, w->k, is_fine ? distinct : 0,
+                                                              w->passes, ikt_workload_is_joined(w));
         if (!w->is_whole) w->candidates = ikt_smaller(near.candidates, n);
         w->rounds = near.rounds;
         w->cells = w->model.coarse;

@@ -296,10 +296,10 @@ bool ikt_settings_is_near(const ikt_settings *settings, int64_t n) {
 }
 
 ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,
-                                         int64_t fine, int64_t passes) {
+                                         int64_t fine, int64_t passes, bool joins) {
     const ikt_affinity_settings *affinity = &settings->affinity;
     const bool has_triplets = ikt_layout_objective(&settings->layout)->lists != NULL;
-    const int64_t rounds = passes > 1 ? 2 : fine > 0;
+    const int64_t rounds = passes > 1 ? 2 + joins : fine > 0;
     return (ikt_list_search){passes,
                              fine > 0
                                  ? ikt_affinity_fine_candidates(affinity, n, fine, k)

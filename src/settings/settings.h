@@ -164,9 +164,10 @@ typedef struct {
 /* LOCAL, pure.
  *   k         neighbours of a row
  *   fine      cells of the nearest centres that are looked into; 0: coarse ones are
- *   passes    searches of distances (ikt_affinity_passes); 1: of codes */
+ *   passes    searches of distances (ikt_affinity_passes); 1: of codes
+ *   joins     rounds are local joins (neighbours/local_join.h): three take less than two others */
 ikt_list_search ikt_settings_list_search(const ikt_settings *settings, int64_t n, int64_t k,
-                                         int64_t fine, int64_t passes);
+                                         int64_t fine, int64_t passes, bool joins);
 
 /* COLLECTIVE. Opens the rows of input.file, or the matrix of input.similarities. Errors: those of
  * ikt_matrix_source_open; those of ikt_source_open_with; IKT_ERR_USAGE
