@@ -97,6 +97,10 @@ bool ikt_folder_matrix(const char *folder, char path[IKT_PATH_MAX]);
  * makes a file of it, no regular file). */
 ikt_status ikt_input_check(ikt_context *ctx, const char *path);
 
+/* LOCAL. Whether the name is one by which a shell hands a stream to a program (/dev/stdin,
+ * /dev/fd/N, /proc/self/fd/N), and what is there is no regular file. */
+bool ikt_file_is_of_shell(const char *path);
+
 /* LOCAL. Length of the file's name in FILE or FILE:WHAT, in both of which may be colons: all of it
  * where there is such a file or no colon, otherwise what stands before the last colon that a file
  * stands before, or before the last of all where none does. To be called on one rank: other nodes
