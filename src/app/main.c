@@ -163,7 +163,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     } else if (strcmp(word, "--version") == 0) {
         if (ikt_rank(ctx) == 0) print_version();
     } else {
-        const char *limit = ikt_is_alone(ctx) ? ikt_limits_check() : NULL; /* else before MPI */
+        const char *limit =
+            ikt_is_alone(ctx) ? ikt_limits_check(false) : NULL; /* else before MPI */
         if (limit) return ikt_fail(ctx, IKT_ERR_RESOURCE, "%s", limit);
         IKT_TRY(ikt_cpu_check_launch(ctx));
         IKT_TRY(ikt_memory_check_start(ctx));
@@ -208,7 +209,7 @@ static bool is_without_mpi(int argc, char **argv) {
 static ikt_context *begin_with_mpi(void) {
     bool has_threads;
     ikt_context *ctx = NULL;
-    const char *limit = ikt_limits_check();
+    const char *limit = ikt_limits_check(true);
     if (limit) {
         fprintf(stderr, "iktsne: error: %s\n", limit);
         ikt_limits_exit(IKT_ERR_RESOURCE);
