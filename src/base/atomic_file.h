@@ -41,7 +41,8 @@ ikt_status ikt_atomic_begin_keeping(ikt_context *ctx, const char *path, char *te
 bool ikt_atomic_is_stream(const char *path, const char *temporary);
 
 /* LOCAL. Opens such a file, or a stream, to be written from its beginning. A pipe waits for who
- * reads it, but not beyond a signal that asks for the end of the run. NULL with errno. */
+ * opens it, but not beyond a signal that asks for the end of the run: then errno is EINTR. NULL
+ * with errno. */
 FILE *ikt_atomic_open(const char *temporary);
 
 /* COLLECTIVE. Reserves `bytes` bytes of disk space for a file that has been begun and holds nothing
