@@ -389,29 +389,35 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                              "the objectives tsne, nerv, jse and trimap")
         if is_sparse(X):
             X = X.toarray()
-        bar = Bar(self.progress)
-        folder, path = None, self.model_
-        try:
-            if isinstance(self.model_, bytes):
-                folder = tempfile.TemporaryDirectory(prefix="iktsne-")
-                path = os.path.join(folder.name, "model.h5")
-                with open(path, "wb") as file:
-                    file.write(self.model_)
-            out = _core.transform(made, path, given(X), 0, 0, bar.function(), log)
-        except Exception as error:
-            if folder is None or path not in str(error):
-                raise
-            text = str(error).replace(path, "the model that this TSNE holds")
-            if isinstance(error, OSError) or "another copy" in text or "damaged" in text:
-                text = ("the model that this TSNE holds is damaged, as the pickle that it came from may be: load another "
-                        "copy of that, or fit again")
-            raise type(error)(text) from None
-        finally:
-            bar.close()
-            if folder is not None:
-                folder.cleanup()
+        if isinstance(self.model_, bytes):
+            out = self._place_by_held(made, X)
+        else:
+            out = self._place_by(made, self.model_, X)
         raise_kept(out.pop("error"))
         return out
+
+    def _place_by_held(self, made, X):
+        with tempfile.TemporaryDirectory(prefix="iktsne-") as folder:
+            path = os.path.join(folder, "model.h5")
+            with open(path, "wb") as file:
+                file.write(self.model_)
+            try:
+                return self._place_by(made, path, X)
+            except Exception as error:
+                if path not in str(error):
+                    raise
+                text = str(error).replace(path, "the model that this TSNE holds")
+                if isinstance(error, OSError) or "another copy" in text or "damaged" in text:
+                    text = ("the model that this TSNE holds is damaged, as the pickle that it came from may be: load "
+                            f"another copy of that, or fit again ({text})")
+                raise type(error)(text) from None
+
+    def _place_by(self, made, path, X):
+        bar = Bar(self.progress)
+        try:
+            return _core.transform(made, path, given(X), 0, 0, bar.function(), log)
+        finally:
+            bar.close()
 
     # --- scikit-learn -----------------------------------------------------------------------------
 

@@ -123,13 +123,19 @@ static void print_version(void) {
 }
 
 /* COLLECTIVE. Ranks that are asked for different things would make what none was asked for, or wait
- * for each other in different places. */
-static ikt_status agree_on_words(ikt_context *ctx, int argc, char **argv) {
-    uint64_t mine = 0;
+ * for each other in different places: what take_global_options leaves is the same, and the
+ * delimiter; threads may differ, and rank 0 says what is logged. `taken` is what it returned. */
+static ikt_status agree_on_words(ikt_context *ctx, ikt_status taken, int argc, char **argv) {
+    uint64_t mine = (uint64_t)(unsigned char)ctx->delimiter;
+    IKT_TRY(ikt_agree(ctx, taken));
     for (int at = 0; at < argc; at++)
         mine = ikt_hash_bytes(argv[at], strlen(argv[at]) + 1, mine);
     uint64_t first = mine;
     ikt_broadcast(ctx, &first, (int64_t)sizeof first, 0);
+    int64_t log[] = {ctx->level, ctx->is_json};
+    ikt_broadcast(ctx, log, (int64_t)sizeof log, 0);
+    ikt_context_set_log(ctx, (ikt_log_level)log[0]);
+    ikt_context_set_log_format(ctx, log[1] ? IKT_LOG_JSON : IKT_LOG_TEXT);
     if (first == mine) return ikt_agree(ctx, IKT_OK);
     return ikt_agree(ctx, ikt_fail(ctx, IKT_ERR_USAGE,
                                    "rank %d was started with other arguments than rank 0: give "
@@ -149,15 +155,16 @@ static ikt_status help(ikt_context *ctx, int argc, char **argv) {
 /* Does what the words ask for. Output that did not arrive (a full disk, a closed pipe) is a
  * failure, too. */
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    IKT_TRY(agree_on_words(ctx, argc, argv));
-    IKT_TRY(take_global_options(ctx, &argc, argv));
+    const ikt_status taken = take_global_options(ctx, &argc, argv);
+    IKT_TRY(agree_on_words(ctx, taken, argc, argv));
     const char *word = argc > 0 ? argv[0] : "help";
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         IKT_TRY(help(ctx, argc, argv));
     } else if (strcmp(word, "--version") == 0) {
         if (ikt_rank(ctx) == 0) print_version();
     } else {
-        const char *limit = ikt_is_alone(ctx) ? ikt_limits_check() : NULL; /* else before MPI */
+        const char *limit =
+            ikt_is_alone(ctx) ? ikt_limits_check(false) : NULL; /* else before MPI */
         if (limit) return ikt_fail(ctx, IKT_ERR_RESOURCE, "%s", limit);
         IKT_TRY(ikt_cpu_check_launch(ctx));
         IKT_TRY(ikt_memory_check_start(ctx));
@@ -202,7 +209,7 @@ static bool is_without_mpi(int argc, char **argv) {
 static ikt_context *begin_with_mpi(void) {
     bool has_threads;
     ikt_context *ctx = NULL;
-    const char *limit = ikt_limits_check();
+    const char *limit = ikt_limits_check(true);
     if (limit) {
         fprintf(stderr, "iktsne: error: %s\n", limit);
         ikt_limits_exit(IKT_ERR_RESOURCE);

@@ -7,9 +7,10 @@
 #include "base/arrays.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/memory.h"
 #include "config/config.h"
 
-enum { HEAD = 1024 };
+enum { LONGEST = 1 << 20 }; /* bytes of a configuration */
 
 /* The words by what they are, and the text of the configuration. */
 typedef struct {
@@ -26,14 +27,10 @@ static bool ends_in(const char *name, const char *end) {
     return length > own && strcmp(name + length - own, end) == 0;
 }
 
-/* Whether a file begins as a configuration does: its first line that is neither empty nor a comment
- * is "NAME:" with nothing behind it, a brace, or whatever there is where NAME is a section's. A
- * table with such a line is none of numbers; a file with a zero byte is no text. */
-static bool begins_as_configuration(const char *head, size_t length, const ikt_config_part *parts,
-                                    size_t n) {
+/* Whether a text begins as a configuration does: its first line that is neither empty nor a comment
+ * is "NAME:" with nothing behind it, a brace, or whatever there is where NAME is a section's. */
+static bool begins_as_configuration(const char *at, const ikt_config_part *parts, size_t n) {
     static const char blanks[] = " \t\r";
-    const char *at = head;
-    if (strlen(head) < length) return false;
     while (*at == '#' || at[strspn(at, blanks)] == '\n')
         at += strcspn(at, "\n") + (strchr(at, '\n') != NULL);
     const size_t word = strspn(at, "abcdefghijklmnopqrstuvwxyz");
@@ -47,23 +44,34 @@ static bool begins_as_configuration(const char *head, size_t length, const ikt_c
     return is_one;
 }
 
-/* COLLECTIVE. Whether the file is a configuration: by the ending of its name, as /dev/stdin or what
- * a shell puts in the place of a file, or because it begins so. */
-static bool is_configuration(ikt_context *ctx, const char *name, const ikt_config_part *parts,
-                             size_t n) {
-    char head[HEAD + 1];
-    int64_t answer = 0;
-    if (ends_in(name, ".yaml") || ends_in(name, ".yml")) return true;
-    if (strncmp(name, "/dev/", strlen("/dev/")) == 0) return true; /* <file, too */
-    if (ikt_rank(ctx) == 0 && ikt_file_is_regular(name)) {
-        FILE *file = fopen(name, "rb");
-        const size_t length = file ? fread(head, 1, HEAD, file) : 0;
-        head[length] = '\0';
-        answer = begins_as_configuration(head, length, parts, n);
-        if (file) fclose(file);
+/* LOCAL. Whether the content of a regular file, all of which is looked at, is that of a
+ * configuration: no zero byte, not too long for one, and a beginning as above. */
+static ikt_status holds_configuration(ikt_context *ctx, const char *name,
+                                      const ikt_config_part *parts, size_t n, int64_t *answer) {
+    char *text IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_alloc(ctx, &text, LONGEST + 2, 1, "text file"));
+    FILE *file = fopen(name, "rb");
+    const size_t length = file ? fread(text, 1, LONGEST + 1, file) : 0;
+    if (file) fclose(file);
+    *answer =
+        length <= LONGEST && strlen(text) == length && begins_as_configuration(text, parts, n);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Whether the file is a configuration: by the ending of its name, as what a shell puts
+ * in the place of a file, or because it begins so. */
+static ikt_status is_configuration(ikt_context *ctx, const char *name, const ikt_config_part *parts,
+                                   size_t n, bool *is_one) {
+    int64_t answer = ends_in(name, ".yaml") || ends_in(name, ".yml");
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0 && !answer) {
+        answer = ikt_file_is_of_shell(name);
+        if (ikt_file_is_regular(name)) st = holds_configuration(ctx, name, parts, n, &answer);
     }
+    IKT_TRY(ikt_agree(ctx, st));
     ikt_broadcast(ctx, &answer, (int64_t)sizeof answer, 0);
-    return answer != 0;
+    *is_one = answer != 0;
+    return IKT_OK;
 }
 
 /* --- names of outputs ------------------------------------------------------------------------- */
@@ -166,9 +174,9 @@ ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
         const char *word = words->word[w];
         if (is_assignment(word)) continue;
         if (!word[0]) return ikt_fail(ctx, IKT_ERR_USAGE, "the name of a file is empty");
-        const char **name = is_configuration(ctx, word, part, count) ? &r.configuration
-                            : !r.data                                ? &r.data
-                                                                     : &r.result;
+        bool is_one;
+        IKT_TRY(is_configuration(ctx, word, part, count, &is_one));
+        const char **name = is_one ? &r.configuration : !r.data ? &r.data : &r.result;
         if (*name)
             return ikt_fail(ctx, IKT_ERR_USAGE,
                             "'%.80s' is one name too many: there may be a configuration (.yaml), "

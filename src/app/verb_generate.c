@@ -1,5 +1,4 @@
 /* `iktsne generate`: writes a generated data set. */
-#include <assert.h>
 #include <string.h>
 
 #include "app/help.h"
@@ -38,7 +37,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_option options[OPTIONS_MAX + 1] = {{0}};
     const char *positional[2];
     size_t n = 0;
-    assert(ikt_generate_section.n_keys + sizeof own / sizeof *own <= OPTIONS_MAX);
+    if (ikt_generate_section.n_keys + sizeof own / sizeof *own > OPTIONS_MAX)
+        return ikt_fail(ctx, IKT_ERR_INTERNAL, "more options than %d", OPTIONS_MAX);
     /* The settings of the sets are options of the same names. */
     for (; n < ikt_generate_section.n_keys; n++) {
         const ikt_key *key = &ikt_generate_section.keys[n];

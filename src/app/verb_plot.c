@@ -5,6 +5,7 @@
 #include "app/verb.h"
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/log.h"
 #include "plot/plot.h"
 
 typedef struct {
@@ -143,6 +144,9 @@ static ikt_status plot(ikt_context *ctx, int argc, char **argv) {
     if (help) return IKT_OK;
     o.names.asked_for = ikt_option_given("colour-by", argc, argv);
     ikt_status st = draw(ctx, &o, &s, paths);
+    if (st == IKT_ERR_RESOURCE)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "rank 0 draws: a smaller picture (--width, --height) needs less memory");
     ikt_page_columns_free(&s.columns);
     ikt_embedding_column_free(&s.behind_labels);
     ikt_embedding_file_close(&s.behind);

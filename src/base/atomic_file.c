@@ -370,6 +370,15 @@ ikt_status ikt_input_check(ikt_context *ctx, const char *path) {
                                               : "device");
 }
 
+bool ikt_file_is_of_shell(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    struct stat about;
+    bool is_one = strcmp(path, "/dev/stdin") == 0;
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
+        is_one |= strncmp(path, folders[f], strlen(folders[f])) == 0;
+    return is_one && stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+}
+
 size_t ikt_file_name_length(const char *name) {
     const char *last = strrchr(name, ':');
     char path[IKT_PATH_MAX];

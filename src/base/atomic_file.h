@@ -41,7 +41,8 @@ ikt_status ikt_atomic_begin_keeping(ikt_context *ctx, const char *path, char *te
 bool ikt_atomic_is_stream(const char *path, const char *temporary);
 
 /* LOCAL. Opens such a file, or a stream, to be written from its beginning. A pipe waits for who
- * reads it, but not beyond a signal that asks for the end of the run. NULL with errno. */
+ * opens it, but not beyond a signal that asks for the end of the run: then errno is EINTR. NULL
+ * with errno. */
 FILE *ikt_atomic_open(const char *temporary);
 
 /* COLLECTIVE. Reserves `bytes` bytes of disk space for a file that has been begun and holds nothing
@@ -96,6 +97,10 @@ bool ikt_folder_matrix(const char *folder, char path[IKT_PATH_MAX]);
  * Errors: IKT_ERR_FILE (missing, no permission, a folder, of one with a matrix with the line that
  * makes a file of it, no regular file). */
 ikt_status ikt_input_check(ikt_context *ctx, const char *path);
+
+/* LOCAL. Whether the name is one by which a shell hands a stream to a program (/dev/stdin,
+ * /dev/fd/N, /proc/self/fd/N), and what is there is no regular file. */
+bool ikt_file_is_of_shell(const char *path);
 
 /* LOCAL. Length of the file's name in FILE or FILE:WHAT, in both of which may be colons: all of it
  * where there is such a file or no colon, otherwise what stands before the last colon that a file

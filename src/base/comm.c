@@ -12,7 +12,6 @@
 #include <time.h>
 
 #include "base/context.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -27,7 +26,7 @@ bool ikt_is_alone(const ikt_context *ctx) {
 static _Noreturn void end_job(const ikt_context *ctx, ikt_status status, char *message) {
     ikt_warnings_print(ctx);
     ikt_log_line(ctx, IKT_LOG_ERROR, NULL, message);
-    if (ikt_is_alone(ctx)) ikt_limits_exit((int)status);
+    if (ikt_is_alone(ctx)) exit((int)status);
     MPI_Abort(ctx->comm, (int)status);
     abort();
 }

@@ -3,11 +3,13 @@
 #ifndef IKT_BASE_LIMITS_H
 #define IKT_BASE_LIMITS_H
 
+#include <stdbool.h>
+
 /* LOCAL, before MPI is begun. Raises a limit of open files below 1024 to that, or as far as the
  * process may. Returns NULL, or one sentence, not to be freed, where the limit of open files, of
- * the stack, of the stacks of threads or of address space is too low to begin, or the current
- * folder is gone. */
-const char *ikt_limits_check(void);
+ * the stack, of the stacks of threads or of address space is too low to begin, or, where
+ * MPI is going to be begun, the current folder is gone. */
+const char *ikt_limits_check(bool with_mpi);
 
 /* LOCAL, first of all. Takes the numbers of standard streams that are closed, so that no file which
  * is opened later gets one: what is printed would go into that file. Writing to such a stream

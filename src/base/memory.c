@@ -144,12 +144,11 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t s
     char *block = NULL;
     if ((int64_t)whole <= address_space_left(ctx)) block = aligned_alloc(HEADER, whole);
     if (!block)
-        return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                        "out of memory: %.1f MB for %s on rank %d, which already holds %.1f MB; %s",
-                        (double)bytes / 1e6, purpose, ctx->rank, (double)ctx->memory_now / 1e6,
-                        strcmp(purpose, "picture") == 0 /* which rank 0 draws */
-                            ? "draw a smaller picture (--width, --height)"
-                            : "use more ranks or nodes");
+        return ikt_fail(
+            ctx, IKT_ERR_RESOURCE,
+            "out of memory: %.1f MB for %s on rank %d, which already holds %.1f MB; use "
+            "more ranks or nodes",
+            (double)bytes / 1e6, purpose, ctx->rank, (double)ctx->memory_now / 1e6);
     ask_for_huge_pages(block);
     clear(ctx, block, whole);
     header *head = (header *)(void *)block;

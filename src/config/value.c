@@ -261,10 +261,10 @@ void ikt_text_wrap(ikt_text *text, int indent, const char *words) {
     ikt_text_wrap_behind(text, blanks, LINE_WIDTH, words);
 }
 
-/* LOCAL. Opens a text of settings: a file, or what a shell gives in the place of one (/dev/stdin,
- * /dev/fd/63). A pipe in a folder of the user's may have nobody who writes it. */
+/* LOCAL. Opens a text of settings: a file, or what a shell gives in the place of one. A pipe
+ * in a folder of the user's may have nobody who writes it. */
 static ikt_status open_text(ikt_context *ctx, const char *path, FILE **file) {
-    if (strncmp(path, "/dev/", strlen("/dev/")) != 0) IKT_TRY(ikt_input_check(ctx, path));
+    if (!ikt_file_is_of_shell(path)) IKT_TRY(ikt_input_check(ctx, path));
     *file = fopen(path, "rb");
     if (*file) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));

@@ -213,6 +213,7 @@ ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
     describe_run(run, footer, sizeof footer);
     settings.overwrite = output->overwrite;
     settings.footer = footer;
+    settings.when_unread = "; the result is written, draw the picture with `iktsne plot`";
     settings.description = configuration;
     const ikt_plot_points points = {.rows = &run->rows,
                                     .q = (int)run->settings.layout.dimensions,

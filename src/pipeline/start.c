@@ -354,7 +354,7 @@ typedef struct {
     ikt_status (*find)(ikt_line *line, double *scores);
 } beginning;
 
-static const beginning of[IKT_STEPS] = {
+static const beginning beginnings[IKT_STEPS] = {
     [IKT_STEP_START_SEPARATED] = {.find = find_kernel_scores},
     [IKT_STEP_START_KERNEL] = {.find = find_kernel_scores},
     [IKT_STEP_START_EIGENVECTORS] = {.begin = start_from_eigenvectors},
@@ -384,9 +384,11 @@ static bool is_written(const ikt_line *line, const beginning *how) {
 }
 
 ikt_status ikt_line_start(ikt_line *line, ikt_step_id step) {
-    const beginning *how = &of[step];
+    const beginning *how = &beginnings[step];
     const int64_t q = line->settings->layout.dimensions, count = line->rows->count;
     float **y = &line->out->y;
+    if (!how->begin && !how->find)
+        return ikt_fail(line->ctx, IKT_ERR_INTERNAL, "step %d makes no positions", (int)step);
     if (!line->from || is_written(line, how)) {
         if (!*y) IKT_TRY(ikt_alloc_all(line->ctx, y, q * count, sizeof **y, "embedding"));
         IKT_TRY(how->begin ? how->begin(line, *y) : start_from_scores(line, how, *y));

@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <pango/pangocairo.h>
 #include <string.h>
+#include <strings.h>
 #include <zlib.h>
 
 #include "base/atomic_file.h"
@@ -278,18 +279,35 @@ static bool put_in_letters(void *self, const void *data, size_t count) {
 
 /* --- the file --------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *ending;
+    ikt_canvas_kind kind;
+} kinds[] = {{".png", IKT_CANVAS_PNG}, {".svg", IKT_CANVAS_SVG}, {".pdf", IKT_CANVAS_PDF}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Where the ending of a name begins; "" where it has none, as .hidden. */
+static const char *ending_of(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot && dot > name ? dot : "";
+}
+
+/* The number of an ending in the table, KINDS where it is none of it. */
+static size_t find_kind(const char *ending) {
+    size_t k = 0;
+    while (k < KINDS && strcasecmp(kinds[k].ending, ending) != 0)
+        k++;
+    return k;
+}
+
 ikt_canvas_kind ikt_canvas_kind_of(const char *path) {
-    const size_t length = strlen(path);
-    const char *ending = length > 4 ? path + length - 4 : "";
-    return strcmp(ending, ".svg") == 0   ? IKT_CANVAS_SVG
-           : strcmp(ending, ".pdf") == 0 ? IKT_CANVAS_PDF
-                                         : IKT_CANVAS_PNG;
+    const size_t k = find_kind(ending_of(path));
+    return k < KINDS ? kinds[k].kind : IKT_CANVAS_PNG;
 }
 
 bool ikt_canvas_is_named(const char *path) {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    return !dot || dot == path || strcmp(dot, ".png") == 0 ||
-           ikt_canvas_kind_of(path) != IKT_CANVAS_PNG;
+    const char *ending = ending_of(path);
+    return !*ending || find_kind(ending) < KINDS;
 }
 
 ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_canvas_page *page,
@@ -307,6 +325,9 @@ ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_can
         at += strlen(at) + 1;
     }
     out->file = ikt_atomic_open(page->path);
+    if (!out->file && errno == EINTR && ikt_atomic_is_stream(page->shown, page->path))
+        return out->status = ikt_fail(ctx, IKT_ERR_FILE, "nobody reads the pipe %s%s", page->shown,
+                                      page->when_unread ? page->when_unread : "");
     if (!out->file) return fail(out, IKT_ERR_FILE, strerror(errno));
     if (kind == IKT_CANVAS_SVG)
         begin_svg(out);

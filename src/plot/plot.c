@@ -236,6 +236,7 @@ static ikt_status draw_file(ikt_context *ctx, page *p, const char *path, const c
                                    .background = p->theme.background,
                                    .title = p->title,
                                    .footer = s->footer,
+                                   .when_unread = s->when_unread,
                                    .description = s->description};
     const bool is_root = ikt_rank(ctx) == 0;
     IKT_TRY(ikt_agree(ctx, is_root

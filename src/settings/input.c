@@ -89,6 +89,7 @@ ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt
                                   .delimiter = delimiter_of(ctx, input),
                                   .rows = ikt_chosen(input->rows, 0),
                                   .transposed = transposed[input->transposed],
+                                  .skip_is_shared = input->skip_is_shared,
                                   .inherited = input->inherited};
     if (is_raw)
         options.raw = (ikt_raw){ikt_element_numbered(input->type - 1, input->byte_order == 1),

@@ -30,6 +30,7 @@ typedef struct {
     int transposed;                    /* ikt_transposed */
     int64_t columns, skip;             /* of a raw file; IKT_AUTO_INT: the file is not raw */
     int type, byte_order;              /* of a raw file; see input.c */
+    bool skip_is_shared;               /* no key: skip_columns was said of several files */
     bool inherited;                    /* no key: what stands above was said of another file */
 } ikt_input_settings;
 

@@ -66,6 +66,13 @@ ikt_status ikt_study_lack(ikt_context *ctx, const ikt_study *study, const ikt_st
     return IKT_OK;
 }
 
+bool ikt_study_skips_itself(const ikt_study_data *data) {
+    static const char key[] = "input.skip_columns=";
+    for (int64_t a = 0; a < data->settings.count; a++)
+        if (strncmp(data->settings.text[a], key, sizeof key - 1) == 0) return true;
+    return false;
+}
+
 /* COLLECTIVE. Rows and columns of a data set, which is opened as the settings of the study and of
  * the set say; those of a method or an axis are not known yet. */
 static ikt_status measure_table(ikt_context *ctx, const ikt_study *study,
@@ -82,6 +89,7 @@ static ikt_status measure_table(ikt_context *ctx, const ikt_study *study,
             if (strncmp(said[s]->text[a], "input.", 6) == 0 && !strstr(said[s]->text[a], "=data:"))
                 IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, said[s]->text[a]));
     snprintf(settings.input.file, sizeof settings.input.file, "%s", table->file);
+    settings.input.skip_is_shared = !ikt_study_skips_itself(data);
     IKT_TRY(ikt_input_look(ctx, &settings.input, &source));
     table->n = ikt_source_rows(source);
     table->d = ikt_source_columns(source);

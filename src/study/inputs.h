@@ -53,4 +53,7 @@ ikt_status ikt_study_lack(ikt_context *ctx, const ikt_study *study, const ikt_st
 ikt_status ikt_study_find_tables(ikt_context *ctx, const ikt_study *study,
                                  const ikt_study_places *places, ikt_study_table *table);
 
+/* LOCAL. Whether input.skip_columns is set for this data set by itself. */
+bool ikt_study_skips_itself(const ikt_study_data *data);
+
 #endif

@@ -70,6 +70,7 @@ ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study_plan *plan,
         }
     }
     snprintf(out->input.file, sizeof out->input.file, "%s", plan->table[table].file);
+    out->input.skip_is_shared = !ikt_study_skips_itself(&study->data[data]);
     ikt_input_delimit(ctx, &out->input); /* of the command line: a run is repeated as it was made */
     out->run.seed = run->seed;
     return ikt_unused_reset(ctx, out, NULL, &shared);

@@ -39,9 +39,9 @@ fi
 around=(env OMP_NUM_THREADS=100000) # OpenMP would end by a signal
 try 0 "" 1 info data.h5
 grep -q "x 4096 threads" err.txt || fail "threads are not bounded: $(cat err.txt)"
-mkdir gone
-around=(bash -c 'cd gone && rmdir ../gone && exec "$0" "$@"')
-try 5 "the current folder has been removed: change to one that is there" 1 $embed
+around=(bash -c 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"')
+try 5 "the current folder is not there any more, or cannot be reached: change to another" 1 $embed
+try 0 "" 1 info "$PWD/data.h5"
 [ "$(ls -d gone out.h5* 2>/dev/null)" = out.h5 ] || fail "something is left of the current folder"
 around=(env TMPDIR=/nonexistent)
 try 0 "" 1 $embed

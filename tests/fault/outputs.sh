@@ -108,9 +108,9 @@ run.html view run.h5 NODE --title run --quiet
 END
     # Nobody reads: the run waits, and ends when it is asked to.
     launcher "$ranks"
+    rm -f out.h5
     "${launch[@]}" "$IKT_PROGRAM" $embed output.file=out.h5 output.picture=nodes/pipe >out.txt 2>err.txt &
     waiting=$!
-    rm -f out.h5
     wait_until 30 test -s out.h5 || fail "no result before the picture"
     sleep 0.3
     kill -TERM $waiting
@@ -119,7 +119,7 @@ END
     wait $waiting
     code=$?
     [ $code -eq 4 ] || [ "$ranks" -gt 1 ] || fail "exit code $code after SIGTERM before a pipe"
-    [ "$ranks" -gt 1 ] || grep -q "nodes/pipe cannot be written: " err.txt || fail "no reason before a pipe"
+    [ "$ranks" -gt 1 ] || grep -q "nobody reads the pipe nodes/pipe; the result is written, draw the picture with .iktsne plot" err.txt || fail "no reason before a pipe"
     echo mine >nodes/pipe.lock # of the user: unfinished files alone have locks
     cat nodes/pipe >got &
     reader=$!
@@ -139,10 +139,13 @@ try 4 "/dev/stdout cannot be written: it has been closed" 1 plot run.h5 /dev/std
 try 4 "standard output cannot be written" 1 info run.h5
 around=(bash -c 'exec "$0" "$@" <&- >&- 2>&-')
 "${around[@]}" "$IKT_PROGRAM" ${embed% --quiet} output.file=silent.h5 --verbose
+code=$?
 around=()
+[ $code -eq 4 ] || fail "exit code $code with closed streams" # its report did not arrive
 "$IKT_PROGRAM" info silent.h5 >out.txt 2>err.txt && [ "$(tail -c 5000 silent.h5 | grep -ac 'embedding hash\|iktsne: ')" = 0 ] ||
     fail "what is printed goes into a file"
-for name in x.xyz .hidden none; do
+mkdir dd
+for name in x.xyz .hidden dd/.hid q.PNG q.Svg none; do
     "$IKT_PROGRAM" plot run.h5 $name >out.txt 2>err.txt || fail "no picture $name"
     [ "$(grep -c "$name is written as PNG: its name ends in none of" err.txt)" = $([ $name = x.xyz ] && echo 1 || echo 0) ] ||
         fail "an ending that says nothing: $name"

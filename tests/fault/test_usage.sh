@@ -102,17 +102,26 @@ refused "$one" 2 "output.file: not UTF-8 text" embed $'output.file=\xff.h5'
 refused "$both" 4 "missing.yaml cannot be read: No such file or directory" embed missing.yaml
 
 # Ranks that are asked for different things.
-apart() {
+on_third() {
     local words="$1"
     shift
     # shellcheck disable=SC2016
     timeout 60 $IKT_MPIRUN 3 bash -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" != 2 ] || set -- "$@" '"$words"'
         exec "$@"' x "$IKT_PROGRAM" "$@" >out.txt 2>err.txt </dev/null
+}
+apart() {
+    on_third "$@"
     check_refusal 2 3 "rank 2 was started with other arguments than rank 0: give the same to all" $? "$@"
 }
 apart run.seed=9 embed data.h5 out.h5
 apart layout.iterations=9 embed data.h5 out.h5
-apart --verbose info data.h5
+apart "--delimiter tab" info data.h5
+for words in --verbose --quiet "--threads 2" "--log json"; do # of each rank by itself
+    on_third "$words" info missing.h5
+    check_refusal 4 3 "missing.h5 cannot be read" $? "$words"
+done
+on_third "--threads 0" info missing.h5
+check_refusal 2 3 "--threads: '0' is not an integer" $? "--threads 0 on one rank"
 apart "'' ''" embed data.h5
 
 # Help and version, once however many ranks there are.

@@ -79,10 +79,11 @@ data_is_no_configuration() {
     rows=$(awk 'BEGIN { for (i = 0; i < 40; i++) print i * 7 % 40 "," i * 13 % 40 }')
     printf 'time: s,volt: V\n%s\n' "$rows" >units.csv
     printf 'note: x,b\n%s\n' "$rows" >note.csv
-    for comment in 246 247 248 249 500; do
+    for comment in 246 247 248 249 500 {1014..1026}; do
         printf '#%0*dnote: b\na,b\n%s\n' $comment 0 "$rows" >comment$comment.csv
     done
     for table in *.csv; do
+        case $table in comment10*) embed $table $table.h5 --dry-run && continue ;; esac
         embed $table $table.h5 isolation.psi=8 layout.iterations=5 layout.exaggeration_iterations=2 || fail "$table is data"
     done
     { printf '\0\0\010\003\0\0\0\050\0\0\0\010\0\0\0\040' && head -c 8000 /dev/zero && printf '\na:\n' &&
@@ -116,6 +117,18 @@ names() {
         fail "a configuration of another name"
     { printf '\n# %0300d\n \r\n' 0 && cat c.yaml; } >long.txt && embed long.txt --print-config &&
         [ "$(value layout.iterations out.txt)" = 20 ] || fail "a configuration behind a long comment"
+    for length in {1010..1026} 5000; do # of what stands before it, wherever a reader may stop
+        { printf '# %0*d\n' $length 0 && cat c.yaml; } >long.txt && embed long.txt --print-config &&
+            [ "$(value layout.iterations out.txt)" = 20 ] || fail "a configuration behind a comment of $length digits"
+    done
+    [ ! -e /proc/self/fd ] || { embed /proc/self/fd/0 data.h5 sixth.h5 --print-config < <(cat c.yaml) &&
+        [ "$(value layout.iterations out.txt)" = 20 ]; } || fail "a configuration from /proc/self/fd"
+    shm=$(mktemp -d /dev/shm/iktsne.XXXXXX 2>/dev/null) && { # files there are files
+        cp data.h5 "$shm" && cp c.yaml "$shm/settings" && embed "$shm/settings" "$shm/data.h5" shm.h5 output.picture= && [ -f shm.h5 ]
+        code=$?
+        rm -rf "$shm"
+        [ $code -eq 0 ] || fail "data in /dev/shm: $(cat err.txt)"
+    }
     printf 'layout: {iterations: 20}\n' >brace.txt && embed brace.txt --print-config &&
         [ "$(value layout.iterations out.txt)" = 20 ] || fail "a configuration with a brace"
     printf 'layuot:\n  iterations: 20\n' >wrong.txt

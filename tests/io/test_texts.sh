@@ -73,13 +73,11 @@ awk 'BEGIN { for (i = 0; i < 60; i++) print i * 7 % 60 "\t" i * 13 % 60 }' >othe
 "$IKT_PROGRAM" embed doubtful.csv other.h5 --delimiter comma input.delimiter=semicolon --dry-run 2>&1 | grep -q 'delimiter: *comma' &&
     fail "the option beats the setting"
 
-# What is for text is refused for other files, where it would do nothing; a delimiter of the whole command is for those
-# of its files that are text.
+# Columns to leave out are refused for files that are no text, where they would stay; a delimiter changes nothing there.
 "$IKT_PROGRAM" generate gaussian-mixture sixty.h5 --points 60 --dimensions 3 --clusters 2 --quiet || fail "sixty.h5"
 printf '\x93NUMPY\x01\x00\x46\x00%-69s\n%480s' "{'descr': '<f8', 'fortran_order': False, 'shape': (20, 3), }" '' >twenty.npy
 for verb in plan embed; do
-    for words in "sixty.h5 is HDF5, input.skip_columns=1" "sixty.h5 is HDF5, input.delimiter=comma" \
-        "twenty.npy is NPY, input.skip_columns=zzz" "twenty.npy is NPY, input.delimiter=tab"; do
+    for words in "sixty.h5 is HDF5, input.skip_columns=1" "twenty.npy is NPY, input.skip_columns=zzz"; do
         setting=${words#*, }
         "$IKT_PROGRAM" $verb ${words%% *} $setting --dry-run >out.txt 2>&1
         code=$?
@@ -88,7 +86,20 @@ for verb in plan embed; do
             fail "$verb $words: exit code $code, $(cat out.txt)"
     done
 done
-"$IKT_PROGRAM" embed sixty.h5 sixty.out.h5 --delimiter comma --dry-run >out.txt 2>&1 || fail "a delimiter beside HDF5: $(cat out.txt)"
+"$IKT_PROGRAM" embed sixty.h5 sixty.out.h5 --delimiter comma layout.iterations=5 output.picture=none >out.txt 2>&1 &&
+    "$IKT_PROGRAM" evaluate sixty.out.h5 --input sixty.h5 --measures ranks >out.txt 2>&1 &&
+    "$IKT_PROGRAM" embed sixty.h5 again.out.h5 --delimiter comma --print-config >printed.yaml &&
+    "$IKT_PROGRAM" embed printed.yaml --dry-run >out.txt 2>&1 || fail "a delimiter beside HDF5: $(cat out.txt)"
+# Of columns that were left out of another file nothing is said; a study passes over them where they are said of all.
+"$IKT_PROGRAM" embed doubtful.csv skipped.h5 --delimiter comma input.skip_columns=1 layout.iterations=5 output.picture=none --quiet &&
+    "$IKT_PROGRAM" evaluate skipped.h5 --input sixty.h5 --measures ranks >out.txt 2>&1 || fail "columns of another file: $(cat out.txt)"
+for pair in "0 data: [{name: s, file: sixty.h5}]|settings: {input.skip_columns: \"1\"}" \
+    "2 data: [{name: s, file: sixty.h5, settings: {input.skip_columns: \"1\"}}]|settings: {layout.iterations: 5}"; do
+    printf '%s\nmethods: [{name: Isolation}]\nseeds: [1]\nmeasures: [AUC_RNX]\n' "${pair#? }" | tr '|' '\n' >mixed.yaml
+    "$IKT_PROGRAM" study mixed.yaml --output mixed --list >out.txt 2>&1
+    [ $? -eq ${pair%% *} ] && grep -q 'sixty.h5 is HDF5, and input.skip_columns is for CSV text' out.txt ||
+        fail "a study of HDF5: $(cat out.txt)"
+done
 
 # The numbers of a vector have no names that input.skip_columns would take.
 awk 'BEGIN { print "name,v"; for (i = 0; i < 300; i++)

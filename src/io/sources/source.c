@@ -9,6 +9,7 @@
 #include "base/comm.h"
 #include "base/context.h"
 #include "base/encoding.h"
+#include "base/log.h"
 #include "io/sources/source_ops.h"
 
 ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const char *format,
@@ -262,17 +263,22 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_sour
                     path, formats[*format]->name);
 }
 
-/* LOCAL. What is for text would do nothing elsewhere; a delimiter of the whole command may be meant
- * for another of its files. */
+/* LOCAL. Columns that are left out by name would stay elsewhere, which is refused or warned of; a
+ * delimiter changes nothing there. */
 static ikt_status check_format(ikt_context *ctx, const char *path,
                                const ikt_source_options *options, int64_t format) {
     const bool skips = options->skip && options->skip[0];
-    const bool is_cut = options->delimiter != 0 && options->delimiter != ctx->delimiter;
-    if (format == CSV || format == PACKED || options->inherited || !(skips || is_cut))
+    if (format == CSV || format == PACKED || options->inherited || !skips) return IKT_OK;
+    if (options->skip_is_shared) {
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%s is %s, and input.skip_columns is for CSV text: all its columns are read", path,
+                formats[format]->name);
         return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE, "%s is %s, and %s is for CSV text: leave it out%s", path,
-                    formats[format]->name, skips ? "input.skip_columns" : "input.delimiter",
-                    skips ? ", and make a file of the data without these columns" : "");
+    }
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s is %s, and input.skip_columns is for CSV text: leave it out, and make a "
+                    "file of the data without these columns",
+                    path, formats[format]->name);
 }
 
 ikt_status ikt_source_open_with(ikt_context *ctx, const char *path,

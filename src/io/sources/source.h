@@ -56,8 +56,9 @@ typedef struct {
     int64_t rows;     /* use only the first rows; 0 = all */
     ikt_transposed transposed;
     ikt_raw raw;
-    bool inherited; /* the data set and `raw` are those of another file: passed over where the
-                       format has no use for them */
+    bool skip_is_shared; /* `skip` was said of several files, and may be meant for others of them */
+    bool inherited;      /* the data set and `raw` are those of another file: passed over where the
+                            format has no use for them */
 } ikt_source_options;
 
 /* COLLECTIVE. Opens the rows (n x d) that a file holds, whose format its content tells; of HDF5 a
