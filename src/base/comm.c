@@ -55,7 +55,7 @@ static void check(const ikt_context *ctx, int code, const char *what) {
 /* LOCAL. MPI_Waitall; where ranks sleep, between looks once it has looked often. */
 static void wait_for(const ikt_context *ctx, int count, MPI_Request *request) {
     const struct timespec pause = {0, 20000};
-    if (!ctx->ranks_sleep) {
+    if (!ctx->is_crowded) {
         check(ctx, MPI_Waitall(count, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
         return;
     }
@@ -68,7 +68,7 @@ static void wait_for(const ikt_context *ctx, int count, MPI_Request *request) {
 
 void ikt_meet(const ikt_context *ctx) {
     MPI_Request all_here;
-    if (!ctx->ranks_sleep) return;
+    if (!ctx->is_crowded) return;
     check(ctx, MPI_Ibarrier(ctx->comm, &all_here), "MPI_Ibarrier");
     wait_for(ctx, 1, &all_here);
 }

@@ -19,8 +19,8 @@
  */
 bool ikt_is_alone(const ikt_context *ctx);
 
-/* COLLECTIVE. Where ranks sleep while they wait (context.h), returns when all have come here,
- * asleep meanwhile; else at once. For before a call of MPI that would keep the core until then. */
+/* COLLECTIVE. Where ranks are crowded (context.h), returns when all have come here, asleep
+ * meanwhile; else at once. For before a call of MPI that would keep the core until then. */
 void ikt_meet(const ikt_context *ctx);
 
 /* COLLECTIVE, all of the following. Element-wise reductions in place; the result is the same on

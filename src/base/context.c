@@ -161,7 +161,7 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     ctx->terminal = isatty(STDERR_FILENO) == 1;
     ikt_cpu_node_ranks(ctx, &ctx->node_ranks, &ctx->node_rank);
     ikt_context_set_threads(ctx, threads);
-    ctx->is_crowded = ctx->ranks_sleep = is_crowded(ctx);
+    ctx->is_crowded = is_crowded(ctx);
     ctx->address_space = ikt_address_space_left();
     *out = ctx;
     return IKT_OK;
@@ -213,7 +213,6 @@ ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
         (*out)->delimiter = ctx->delimiter;
         (*out)->may_fork = ctx->may_fork;
         (*out)->is_crowded |= ctx->is_crowded;
-        (*out)->ranks_sleep |= ctx->ranks_sleep || ctx->is_crowded;
     } else {
         ikt_fail(ctx, st, "out of memory for a group of ranks");
     }

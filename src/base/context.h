@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/timer.h"
-#include "base/waiting.h"
 #include "iktsne/watcher.h"
 
 enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64, IKT_STAGES_OPEN_MAX = 16 };
@@ -58,11 +57,10 @@ struct ikt_context {
     MPI_Comm comm;
     int rank, size, threads;
     int node_ranks, node_rank; /* ranks that share this node's memory */
-    bool is_crowded;           /* processors are too few for the ranks (context.c) */
-    bool ranks_sleep;          /* while they wait: as they are crowded, or as others use their cores
-                                  (waiting.h); the same on all ranks */
-    int64_t piece_bytes;       /* most bytes in one MPI call */
-    int *counts;           /* [2 * size] for calls of MPI that take counts of all ranks; owned */
+    bool is_crowded;     /* ranks sleep while they wait, as processors are too few (context.c); the
+                            same on all ranks */
+    int64_t piece_bytes; /* most bytes in one MPI call */
+    int *counts;         /* [2 * size] for calls of MPI that take counts of all ranks; owned */
     ikt_file_id *replaced; /* [replaced_count] those that a command replaces (files.c); owned */
     int64_t replaced_count;
     bool may_fork; /* see sandbox.h; false in programs of others */
@@ -94,7 +92,6 @@ struct ikt_context {
     double longest_wait[IKT_STAGE_COUNT];                /* in one of them */
 
     ikt_watch watch;
-    ikt_waiting waiting;
 
     /* Of a program that calls the library; both borrowed for one call. */
     const ikt_watcher *watcher; /* is told of progress (watch.h); NULL: none */

@@ -154,10 +154,8 @@ static ikt_status check_forces(const loop *l, int64_t iteration, ikt_map_conditi
  *               given, a chain of them comes to its end */
 static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool is_finite) {
     const ikt_layout_settings *s = l->settings;
-    int64_t sum[] = {ikt_watch_pack(l->ctx), !is_finite, ikt_watcher_wants_stop(l->ctx),
-                     ikt_waiting_pack(l->ctx)};
-    ikt_sum_i64(l->ctx, sum, sizeof sum / sizeof *sum);
-    ikt_waiting_unpack(l->ctx, sum[3]);
+    int64_t sum[3] = {ikt_watch_pack(l->ctx), !is_finite, ikt_watcher_wants_stop(l->ctx)};
+    ikt_sum_i64(l->ctx, sum, 3);
     l->trace->is_stopped = sum[2] > 0;
     if (sum[1] > 0) return refuse(l, iteration, "positions stopped being finite", "");
     const ikt_request request = ikt_watch_unpack(l->ctx, sum[0]);
@@ -366,6 +364,7 @@ static ikt_status iterate(loop *l, int64_t first) {
             snprintf(value, sizeof value, "%s %.4f", l->trace->value_name,
                      ikt_trace_last(l->trace));
         ikt_progress(l->ctx, "iterations", iteration + 1, s->iterations, value);
+        ikt_waiting_adapt(l->ctx);
     }
     l->trace->exaggeration_end = l->phases.exaggeration_end;
     l->trace->end = l->phases.end;

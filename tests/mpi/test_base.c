@@ -381,7 +381,7 @@ static double time_of_waiting(ikt_context *ctx, bool for_message) {
 static void ranks_may_sleep_while_they_wait(void **state) {
     ikt_context *ctx = *state;
     ikt_context *part;
-    ctx->ranks_sleep = true;
+    ctx->is_crowded = true;
     for (int for_message = 0; for_message < 2; for_message++)
         assert_true(time_of_waiting(ctx, for_message) < .1);
     reductions_work_in_small_pieces(state);
@@ -389,48 +389,8 @@ static void ranks_may_sleep_while_they_wait(void **state) {
     exact_sums_ignore_order_and_cancel_exactly(state);
     agree_shares_the_lowest_ranks_message(state);
     assert_int_equal(ikt_context_split(ctx, 0, &part), IKT_OK);
-    assert_true(part->ranks_sleep);
+    assert_true(part->is_crowded);
     ikt_context_destroy(&part);
-    ctx->is_crowded = true;
-    assert_int_equal(ikt_context_split(ctx, 0, &part), IKT_OK);
-    assert_true(part->is_crowded && part->ranks_sleep);
-    ikt_context_destroy(&part);
-    ctx->is_crowded = ctx->ranks_sleep = false;
-}
-
-/* The stretch of a rank that seems to have got all, or nothing, of the time that it asked for. */
-static void pretend(ikt_context *ctx, bool spins, bool got_all) {
-    ctx->waiting.spins = spins;
-    ctx->waiting.since = ikt_now() - 100;
-    ctx->waiting.used = got_all ? -1e6 : 1e6;
-}
-
-static bool ranks_sleep_by_now(ikt_context *ctx) {
-    ikt_waiting_unpack(ctx, ikt_sum_one(ctx, ikt_waiting_pack(ctx)));
-    return ctx->ranks_sleep;
-}
-
-static void all_ranks_sleep_where_one_lacks_time(void **state) {
-    ikt_context *ctx = *state, *in = ctx;
-    const int last = ikt_size(ctx) - 1;
-    if (last == 0) skip(); /* with one thread it waits for nobody */
-    ctx->is_crowded = ctx->ranks_sleep = false;
-    pretend(ctx, true, ikt_rank(ctx) != last);
-    assert_false(ranks_sleep_by_now(ctx)); /* outside of a run */
-    ikt_waiting_begin(ctx);
-    pretend(ctx, true, ikt_rank(ctx) != last);
-    assert_true(ranks_sleep_by_now(ctx));
-    pretend(ctx, false, false);
-    assert_false(ranks_sleep_by_now(ctx)); /* another trial */
-    pretend(ctx, true, true);
-    assert_false(ranks_sleep_by_now(ctx));
-    pretend(ctx, true, ikt_rank(ctx) != last);
-    if (ikt_rank(ctx) == 0) ctx->waiting.since = ikt_now(); /* whose clock alone decides when */
-    assert_false(ranks_sleep_by_now(ctx));
-    pretend(ctx, true, false);
-    assert_true(ranks_sleep_by_now(ctx));
-    ikt_waiting_end(&in);
-    assert_int_equal(ctx->ranks_sleep, ctx->is_crowded);
 }
 
 static void stages_are_collected_over_ranks(void **state) {
@@ -458,5 +418,4 @@ IKT_MPI_TESTS(
     ikt_test(memory_is_accounted_and_bounded), ikt_test(large_memory_moves_and_keeps_what_it_holds),
     ikt_test(memory_is_cleared_by_any_number_of_threads),
     ikt_test(arrays_that_are_claimed_together_are_freed_together),
-    ikt_test(ranks_may_sleep_while_they_wait), ikt_test(all_ranks_sleep_where_one_lacks_time),
-    ikt_test(stages_are_collected_over_ranks))
+    ikt_test(ranks_may_sleep_while_they_wait), ikt_test(stages_are_collected_over_ranks))

@@ -9,11 +9,6 @@
 #include "base/waiting.h"
 #include "support/ikt_test.h"
 
-static void decide(ikt_waiting *w, double now, double used) {
-    const ikt_waiting_clock at = {now, used, 0};
-    ikt_waiting_decide(w, ikt_waiting_lacks(w, 2, at), at);
-}
-
 /* Two threads that get `got` of two cores wherever they keep them: the share of time in which they
  * do, of ten minutes that are looked at every millisecond. */
 static double share_spinning(double got) {
@@ -22,7 +17,7 @@ static double share_spinning(double got) {
     for (int ms = 1; ms <= 600000; ms++) {
         used += (w.spins ? got : .8 * got) / 1000;
         spinning += w.spins;
-        if (ikt_waiting_is_due(&w, 1, ms / 1000.)) decide(&w, ms / 1000., used);
+        if (ikt_waiting_is_due(&w, ms / 1000.)) ikt_waiting_decide(&w, 2, ms / 1000., used);
     }
     return spinning / 600000;
 }
@@ -42,20 +37,10 @@ static void test_return(void **state) {
     double used = 0, back = 0;
     for (int ms = 1; ms <= 70000 && back == 0; ms++) {
         used += (ms <= 60000 ? 1.2 : 2) / 1000;
-        if (ikt_waiting_is_due(&w, 1, ms / 1000.)) decide(&w, ms / 1000., used);
+        if (ikt_waiting_is_due(&w, ms / 1000.)) ikt_waiting_decide(&w, 2, ms / 1000., used);
         if (ms > 60100 && w.spins) back = ms / 1000. - 60;
     }
     assert_true(back > 0 && back < 4.2);
-}
-
-/* While a rank waits for others, one of its threads alone asks for a core. */
-static void test_waits(void **state) {
-    (void)state;
-    const ikt_waiting w = {.spins = true, .used = 3, .waited = 2};
-    assert_false(ikt_waiting_lacks(&w, 4, (ikt_waiting_clock){1, 3 + 4, 2}));
-    assert_true(ikt_waiting_lacks(&w, 4, (ikt_waiting_clock){1, 3 + 2.5, 2}));
-    assert_false(ikt_waiting_lacks(&w, 4, (ikt_waiting_clock){1, 3 + 2.5, 2 + .5}));
-    assert_true(ikt_waiting_lacks(&w, 4, (ikt_waiting_clock){1, 3 + 2.2, 2 + .5}));
 }
 
 static double now_of(clockid_t clock) {
@@ -130,7 +115,7 @@ int main(void) {
     for (int i = 0; i < 3; i++)
         if (getenv(policy[i])) return 77; /* OpenMP has read it */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_decision),
-                                       cmocka_unit_test(test_return), cmocka_unit_test(test_waits),
+                                       cmocka_unit_test(test_return),
                                        cmocka_unit_test(test_threads_sleep)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
