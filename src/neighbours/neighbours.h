@@ -72,14 +72,14 @@ void ikt_best_join(float *score, uint32_t *row, int64_t k, float *other, uint32_
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 
-/* A search gives every row a list, tile by tile; rounds over neighbours of neighbours improve them.
+/* A search gives every row a list, tile by tile; rounds among near rows improve them.
  * Which rows are through a round is noted row by row, so that a run that is stopped and goes on
  * with other ranks, whose tiles are others, does only what is left; what it does again comes out
  * the same. */
 
 /* Lists that are being made: what a run that is stopped needs to go on. */
 typedef struct {
-    int64_t round;     /* searches first (passes.h), then rounds over neighbours of neighbours */
+    int64_t round;     /* searches first (passes.h), then rounds among near rows (search.h) */
     uint8_t *done;     /* [n_local] rows whose lists are through this round: nonzero; a search may
                           put a number of its own in place of 1 */
     uint32_t *nearest; /* [n_local * near] the near rows of all rows, as lists were before this

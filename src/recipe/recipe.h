@@ -44,7 +44,7 @@ typedef struct {
     int64_t k;
     int64_t candidates;   /* of a row: n, or of near cells */
     int64_t passes;       /* searches with cells of their own */
-    int64_t rounds;       /* over neighbours of neighbours */
+    int64_t rounds;       /* among near rows, after the search */
     int64_t cells;        /* coarse ones that there are; 0: none */
     int64_t psi, t;       /* isolation */
     ikt_model_spec model; /* of the codes, and of the cells alone where there are none */

@@ -159,7 +159,7 @@ ikt_status ikt_settings_lists(ikt_context *ctx, const ikt_settings *settings, in
 typedef struct {
     int64_t passes;     /* searches with cells of their own, one after the other */
     int64_t candidates; /* of a row, in each */
-    int64_t rounds;     /* over neighbours of neighbours, after that */
+    int64_t rounds;     /* among near rows, after that */
 } ikt_list_search;
 
 /* LOCAL, pure.
