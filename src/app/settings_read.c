@@ -9,8 +9,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "config/config.h"
-
-enum { LONGEST = 1 << 20 }; /* bytes of a configuration */
+#include "config/value.h"
 
 /* The words by what they are, and the text of the configuration. */
 typedef struct {
@@ -49,12 +48,12 @@ static bool begins_as_configuration(const char *at, const ikt_config_part *parts
 static ikt_status holds_configuration(ikt_context *ctx, const char *name,
                                       const ikt_config_part *parts, size_t n, int64_t *answer) {
     char *text IKT_AT_END(ikt_free) = NULL;
-    IKT_TRY(ikt_alloc(ctx, &text, LONGEST + 2, 1, "text file"));
+    IKT_TRY(ikt_alloc(ctx, &text, IKT_SETTINGS_TEXT_MOST + 2, 1, "text file"));
     FILE *file = fopen(name, "rb");
-    const size_t length = file ? fread(text, 1, LONGEST + 1, file) : 0;
+    const size_t length = file ? fread(text, 1, IKT_SETTINGS_TEXT_MOST + 1, file) : 0;
     if (file) fclose(file);
-    *answer =
-        length <= LONGEST && strlen(text) == length && begins_as_configuration(text, parts, n);
+    *answer = length <= IKT_SETTINGS_TEXT_MOST && strlen(text) == length &&
+              begins_as_configuration(text, parts, n);
     return IKT_OK;
 }
 

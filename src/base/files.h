@@ -4,8 +4,8 @@
  * A file is known by its device and inode, and one that is not there yet by those of its folder and
  * its last name: so that neither another spelling (./x, a//b) nor a symbolic or hard link, nor a
  * link to a folder, makes two files of one. A matrix as 10x Genomics has it is read with the files
- * beside it. Files that are no regular ones (pipes, devices) hold
- * nothing that could be lost, and are passed over.
+ * beside it. Files that are no regular ones (pipes, devices) hold nothing that could be lost, and
+ * are passed over.
  */
 #ifndef IKT_BASE_FILES_H
 #define IKT_BASE_FILES_H

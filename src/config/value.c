@@ -178,7 +178,7 @@ void ikt_value_expected(const ikt_key *key, char *text, size_t size) {
 
 /* --- names, text, files ----------------------------------------------------------------------- */
 
-enum { NAME_MAX_LENGTH = 63, LINE_WIDTH = 88, INDENT_MOST = 32, FILE_SIZE_MAX = 1 << 20 };
+enum { NAME_MAX_LENGTH = 63, LINE_WIDTH = 88, INDENT_MOST = 32 };
 
 int ikt_name_distance(const char *a, const char *b) {
     size_t la = strlen(a), lb = strlen(b);
@@ -270,15 +270,15 @@ static ikt_status open_text(ikt_context *ctx, const char *path, FILE **file) {
     return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
 }
 
-/* LOCAL. `text` has capacity for FILE_SIZE_MAX + 1 bytes. */
+/* LOCAL. `text` has capacity for IKT_SETTINGS_TEXT_MOST + 1 bytes. */
 static ikt_status read_file(ikt_context *ctx, const char *path, char *text, int64_t *length) {
     FILE *file = NULL;
     IKT_TRY(open_text(ctx, path, &file));
-    size_t got = fread(text, 1, FILE_SIZE_MAX + 1, file);
+    size_t got = fread(text, 1, IKT_SETTINGS_TEXT_MOST + 1, file);
     ikt_status st = IKT_OK;
     if (ferror(file))
         st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
-    else if (got > FILE_SIZE_MAX)
+    else if (got > IKT_SETTINGS_TEXT_MOST)
         st = ikt_fail(ctx, IKT_ERR_FILE, "%s is larger than 1 MiB: not a configuration", path);
     else if (memchr(text, '\0', got))
         st = ikt_fail(ctx, IKT_ERR_USAGE, "%s is no text file: it holds a zero byte", path);
@@ -289,7 +289,7 @@ static ikt_status read_file(ikt_context *ctx, const char *path, char *text, int6
 
 ikt_status ikt_text_file_load(ikt_context *ctx, const char *path, char **text) {
     int64_t length = 0;
-    ikt_status st = ikt_alloc(ctx, text, FILE_SIZE_MAX + 2, 1, "text file");
+    ikt_status st = ikt_alloc(ctx, text, IKT_SETTINGS_TEXT_MOST + 2, 1, "text file");
     if (st == IKT_OK && ikt_rank(ctx) == 0) st = read_file(ctx, path, *text, &length);
     st = ikt_agree(ctx, st);
     length = ikt_max_one(ctx, length);

@@ -11,7 +11,8 @@
 ikt_status ikt_value_parse(ikt_context *ctx, const ikt_key *key, const char *what, const char *text,
                            void *member);
 
-enum { IKT_REAL_TEXT = 32 }; /* what ikt_real_print needs */
+enum { IKT_REAL_TEXT = 32 };               /* what ikt_real_print needs */
+enum { IKT_SETTINGS_TEXT_MOST = 1 << 20 }; /* bytes of a configuration */
 
 /* LOCAL. Writes a finite number in the fewest digits that give the same double: 30, 0.1, 1e+22. */
 void ikt_real_print(double value, char text[IKT_REAL_TEXT]);

@@ -173,15 +173,26 @@ static void join_row(joining *j, int64_t i, int thread) {
 
 /* --- other ranks ------------------------------------------------------------------------------ */
 
+/* LOCAL. Asks for the foreign near rows of own row i; for none where no near row is new. */
+static void want(joining *j, int64_t i) {
+    const int64_t near = j->round.near;
+    const uint32_t *nearest = j->round.nearest + i * near;
+    bool has_fresh = false;
+    for (int64_t e = 0; e < near && !has_fresh; e++)
+        has_fresh = is_fresh(j, i, nearest[e]);
+    for (int64_t e = 0; e < near && has_fresh; e++)
+        if (!ikt_is_own(&j->tiles->scorer.rows, nearest[e]))
+            ikt_number_set_add(&j->round.wanted, nearest[e]);
+}
+
 /* COLLECTIVE. The foreign rows of the batch. Nothing travels on one rank. */
 static ikt_status fetch(joining *j) {
     const ikt_rows *rows = &j->tiles->scorer.rows;
-    ikt_number_set *wanted = &j->round.wanted;
-    const int64_t near = j->round.near;
+    const ikt_number_set *wanted = &j->round.wanted;
     if (ikt_size(j->ctx) == 1) return IKT_OK;
-    ikt_number_set_empty(wanted);
-    for (int64_t e = j->first * near; e < j->end * near; e++)
-        if (!ikt_is_own(rows, j->round.nearest[e])) ikt_number_set_add(wanted, j->round.nearest[e]);
+    ikt_number_set_empty(&j->round.wanted);
+    for (int64_t i = j->first; i < j->end; i++)
+        if (!ikt_list_done(j->course, i, i + 1)) want(j, i);
     IKT_TRY(ikt_foreign_fetch(j->ctx, rows, wanted, j->tiles->data, j->plain.bytes, &j->plain));
     IKT_TRY(ikt_foreign_fetch(j->ctx, rows, wanted, j->round.nearest, j->near.bytes, &j->near));
     return ikt_foreign_fetch(j->ctx, rows, wanted, j->worst, j->their_worst.bytes, &j->their_worst);

@@ -27,7 +27,7 @@ typedef struct {
     const ikt_rows *rows;
     const ikt_neighbours *lists;
     int64_t near, first, back; /* entries set aside; the first half of them; the rest at most */
-    int64_t told;              /* entries of a list whose rows are told */
+    int64_t mentioned;         /* entries of each list, whose rows hear of it */
     bool is_far_first;
     uint32_t *nearest; /* [n_local * near] */
     uint32_t *row;     /* [n_local * back] the best that have a row, as heaps, */
@@ -51,11 +51,11 @@ static int64_t batch_rows(int64_t piece_bytes, int ranks, int64_t mentions) {
 static ikt_status fill(reversal *r, int64_t from, int64_t end) {
     ikt_shuffle_clear(r->ctx, &r->shuffle);
     for (int64_t i = from; i < end; i++)
-        ikt_shuffle_count_rows(&r->shuffle, r->rows, r->nearest + i * r->near, r->told);
+        ikt_shuffle_count_rows(&r->shuffle, r->rows, r->nearest + i * r->near, r->mentioned);
     ikt_shuffle_group(r->ctx, &r->shuffle);
     IKT_TRY(ikt_reserve(r->ctx, &r->sent, r->shuffle.sent, sizeof *r->sent, purpose));
     for (int64_t i = from; i < end; i++)
-        for (int64_t e = 0; e < r->told; e++) {
+        for (int64_t e = 0; e < r->mentioned; e++) {
             const int64_t to = r->nearest[i * r->near + e];
             const int owner = ikt_rows_owner(r->rows, to);
             r->sent[ikt_shuffle_next(&r->shuffle, owner)] =
@@ -112,14 +112,14 @@ ikt_status ikt_reverse_neighbours_add(ikt_context *ctx, const ikt_rows *rows,
                                                .is_far_first = is_far_first,
                                                .nearest = nearest};
     if (r.back == 0) return IKT_OK;
-    r.told = is_far_first ? ikt_smaller(near, lists->k) : r.first;
+    r.mentioned = is_far_first ? ikt_smaller(near, lists->k) : r.first;
     IKT_ARRAYS(held, ctx, purpose);
     r.row = ikt_claim(&held, n_local * r.back, sizeof *r.row);
     r.score = ikt_claim(&held, n_local * r.back, sizeof *r.score);
     if (held.status == IKT_OK) held.status = ikt_shuffle_create(ctx, purpose, &r.shuffle);
     IKT_TRY(ikt_arrays_agree(&held));
     ikt_best_clear(r.score, r.row, n_local * r.back);
-    const int64_t batch = batch_rows(ikt_piece_bytes(ctx), ikt_size(ctx), r.told);
+    const int64_t batch = batch_rows(ikt_piece_bytes(ctx), ikt_size(ctx), r.mentioned);
     for (int64_t from = 0; from < most; from += batch) {
         const int64_t own = ikt_smaller(from, n_local);
         IKT_TRY(ikt_agree(ctx, fill(&r, own, ikt_smaller(from + batch, n_local))));

@@ -16,10 +16,12 @@
  * row: as many as there are up to half, but none that is in the row's own first half, and none
  * twice. Which ones: those that have it in their first half, the best by (score, slot); or, where
  * is_far_first, those that have it anywhere, the farthest, ties to the lower slot. The latter is
- * for a local join (local_join.h), where a row that is in few lists is met nowhere else. lists of
- * the own slots, sorted: their scores are those of what is set aside near      entries that are set
- * aside of each list nearest   [n_local * near] slots, changed in place; the entries of lists
- * themselves may be numbers of rows Errors: IKT_ERR_RESOURCE. The same on any ranks and threads. */
+ * for a local join (local_join.h), where a row that is in few lists is met nowhere else.
+ *   lists     of the own slots, sorted: their scores are those of what is set aside
+ *   near      entries that are set aside of each list
+ *   nearest   [n_local * near] slots, changed in place; the entries of lists themselves may be
+ *             numbers of rows
+ * Errors: IKT_ERR_RESOURCE. The same on any ranks and threads. */
 ikt_status ikt_reverse_neighbours_add(ikt_context *ctx, const ikt_rows *rows,
                                       const ikt_neighbours *lists, int64_t near, bool is_far_first,
                                       uint32_t *nearest);

@@ -60,9 +60,6 @@ double ikt_workload_span(const ikt_workload *w, double done);
  * neighbours on all ranks alike; of ordered rows most are near. */
 double ikt_workload_cut(const ikt_workload *w);
 
-/* Whether rows are searched as bytes, unless a trial says that these do not do. */
-bool ikt_workload_has_bytes(const ikt_workload *w);
-
 /* The whole kernel: rows of a block, on average over rows; partitionings of all iterations. */
 double ikt_workload_block(const ikt_workload *w);
 double ikt_workload_passes(const ikt_workload *w);

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "isolation/codes.h"
-#include "neighbours/byte_lists.h"
 #include "neighbours/near_tiles.h"
 #include "neighbours/tiles.h"
 
@@ -77,11 +76,6 @@ double ikt_symmetric_share(int64_t n) {
 double ikt_workload_cut(const ikt_workload *w) {
     double ranks = w->ranks;
     return w->is_near ? 1 - pow(ranks, -halving_loss) : (ranks - 1) / ranks;
-}
-
-bool ikt_workload_has_bytes(const ikt_workload *w) {
-    return w->is_near && w->scores == IKT_SCORES_DISTANCES &&
-           ikt_byte_lists_suit(w->rows.is_manhattan, w->distribution.n, w->columns, w->passes);
 }
 
 double ikt_workload_block(const ikt_workload *w) {

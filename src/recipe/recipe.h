@@ -100,6 +100,9 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
 /* SAME-ARGS. That of the landmarks, where there are any. Errors: as above. */
 ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out);
 
+/* Whether rows are searched as bytes, unless a trial says that these do not do. */
+bool ikt_workload_has_bytes(const ikt_workload *w);
+
 /* LOCAL, pure. Whether rounds after the search are local joins (neighbours/local_join.h), unless
  * the trial of bytes shows that they are not. */
 bool ikt_workload_is_joined(const ikt_workload *w);

@@ -63,11 +63,13 @@ static void find_kinds(ikt_workload *w) {
                                  w->scores == IKT_SCORES_CODES, w->rows.is_sparse, w->is_pairs);
 }
 
-bool ikt_workload_is_joined(const ikt_workload *w) {
-    const int64_t n = w->data.n;
+bool ikt_workload_has_bytes(const ikt_workload *w) {
     return w->is_near && w->scores == IKT_SCORES_DISTANCES &&
-           ikt_local_join_suits(ikt_byte_lists_suit(w->rows.is_manhattan, n, w->columns, w->passes),
-                                ikt_byte_lists_length(n, w->k));
+           ikt_byte_lists_suit(w->rows.is_manhattan, w->data.n, w->columns, w->passes);
+}
+
+bool ikt_workload_is_joined(const ikt_workload *w) {
+    return ikt_local_join_suits(ikt_workload_has_bytes(w), ikt_byte_lists_length(w->data.n, w->k));
 }
 
 /* Rows that each is compared with, rounds over their neighbours, and cells that they are found by.

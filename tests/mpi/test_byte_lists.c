@@ -237,7 +237,7 @@ static void join_plainly(const ikt_tiles *tiles, const uint32_t *nearest, int64_
 /* Half of what is set aside is a row's own list; the other half are rows that have it in theirs,
  * the farthest of these, where there are so many. */
 static void check_near(const ikt_neighbours *before, const uint32_t *nearest, int64_t near) {
-    const int64_t half = near / 2, told = near < LIST ? near : LIST;
+    const int64_t half = near / 2, mentioned = near < LIST ? near : LIST;
     for (int64_t i = 0; i < N; i++) {
         const uint32_t *of = nearest + i * near;
         float least = INFINITY; /* of the farther half that was taken */
@@ -245,7 +245,7 @@ static void check_near(const ikt_neighbours *before, const uint32_t *nearest, in
         assert_memory_equal(of, before->row + i * LIST, (size_t)half * sizeof *of);
         for (int pass = 0; pass < 2; pass++)
             for (int64_t j = 0; j < N; j++)
-                for (int64_t e = 0; e < told; e++) {
+                for (int64_t e = 0; e < mentioned; e++) {
                     const float score = before->score[j * LIST + e];
                     bool is_own = false, is_taken = false;
                     if (before->row[j * LIST + e] != i) continue;

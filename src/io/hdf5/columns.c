@@ -370,8 +370,10 @@ ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, in
     t.type = memory_type(&t);
     if (t.type < 0 || ikt_h5_length(dataset) < 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s is no list of texts or numbers", t.name);
-    IKT_TRY(ikt_h5_check_stays(ctx, dataset));
-    if (first == 0 && ikt_size(ctx) == 1) IKT_TRY(ikt_h5_check_parts(ctx, dataset, t.name));
+    if (ikt_size(ctx) > 1)
+        IKT_TRY(ikt_h5_check_stays(ctx, dataset));
+    else if (first == 0)
+        IKT_TRY(ikt_h5_check_parts(ctx, dataset, t.name));
     char *elements = ikt_claim(&held, BLOCK, H5Tget_size(t.type));
     ikt_status st = held.status;
     for (int64_t done = 0; done < count && st == IKT_OK; done += BLOCK)

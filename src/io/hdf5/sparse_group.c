@@ -273,8 +273,8 @@ static ikt_status list_read(ikt_context *ctx, const list *from, const char *name
                             void *values) {
     char reason[256];
     if (from->length == 0) return IKT_OK;
-    IKT_TRY(ikt_h5_check_stays(ctx, from->dataset));
-    if (ikt_size(ctx) == 1) IKT_TRY(ikt_h5_check_parts(ctx, from->dataset, name));
+    IKT_TRY(ikt_size(ctx) == 1 ? ikt_h5_check_parts(ctx, from->dataset, name)
+                               : ikt_h5_check_stays(ctx, from->dataset));
     if (!ikt_h5_has_storage(from->dataset) && !ikt_h5_is_virtual(from->dataset))
         return ikt_fail(ctx, IKT_ERR_DATA, "%s was created but never written", name);
     if (H5Dread(from->dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) return IKT_OK;
