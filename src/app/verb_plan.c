@@ -17,7 +17,7 @@
 #include "plan/plan.h"
 #include "recipe/recipe.h"
 
-enum { TIMED_BYTES = 8 << 20 };
+enum { TIMED_BYTES = 8 << 20, FLOAT16 = 3 /* the choice of --type after the types of ours */ };
 
 typedef struct {
     int64_t points, columns, entries, ranks;
@@ -87,9 +87,11 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate,
  * which is also timed then, and stays open. */
 static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_settings *settings,
                              ikt_shape *out, double *file_rate, ikt_source **source) {
+    const bool is_half = a->type == FLOAT16;
     const ikt_data_shape said = {.n = a->points,
                                  .d = a->columns,
-                                 .type = (ikt_type)a->type,
+                                 .type = is_half ? IKT_TYPE_F32 : (ikt_type)a->type,
+                                 .is_half = is_half,
                                  .is_sparse = a->entries > 0,
                                  .entries = (double)a->entries};
     const bool has_rows = ikt_input_has_rows(&settings->input);
@@ -210,7 +212,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"entries", IKT_KEY_INT, "E", "0", 0, 1e9, NULL, &a.entries,
          "The values of a row of sparse data that are not zero, on average, together with --points "
          "and --columns; 0 means that the rows are dense"},
-        {"type", IKT_CHOICE("TYPE", "float32", "uint8|float32|float64", &a.type),
+        {"type", IKT_CHOICE("TYPE", "float32", "uint8|float32|float64|float16", &a.type),
          "The type of the data, together with --points and --columns"},
         {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL, &a.ranks,
          "The ranks of the run; auto is the number of ranks of this launch. run.threads=T gives "

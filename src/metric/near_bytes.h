@@ -45,6 +45,7 @@ typedef struct {
 typedef struct {
     const float *mean; /* [d] that was taken away */
     int32_t *word;     /* [rows * words] */
+    bool is_half;      /* half precision holds every number of the rows themselves */
 } ikt_byte_rows;
 
 /* LOCAL, pure. Whether rows that are no bytes themselves can be made bytes. */

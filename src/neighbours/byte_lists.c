@@ -9,6 +9,7 @@
 #include "base/comm.h"
 #include "base/watch.h"
 #include "linalg/blocks.h"
+#include "metric/halves.h"
 #include "metric/near_bytes.h"
 #include "neighbours/exact.h"
 #include "neighbours/foreign.h"
@@ -26,9 +27,9 @@ bool ikt_byte_lists_suit(bool is_manhattan, int64_t n, int64_t d, int64_t passes
            ikt_bytes_suit(false, is_manhattan, d);
 }
 
-/* The rows in their order, and by slots plain and packed; lists, and those of a pass. */
+/* The rows plain and packed; lists, and those of a pass. */
 int64_t ikt_byte_lists_memory(const ikt_rows *rows, int64_t k, int64_t d) {
-    return 3 * rows->count * ikt_near_bytes_words(d) * (int64_t)sizeof(int32_t) +
+    return 2 * rows->count * ikt_near_bytes_words(d) * (int64_t)sizeof(int32_t) +
            2 * ikt_neighbours_memory(rows->count, ikt_byte_lists_length(rows->n, k));
 }
 
@@ -49,8 +50,8 @@ typedef struct {
     int64_t row[TRIED], d;
     int64_t *counts; /* [ranks] tried rows whose lists a rank joins */
     tried_form form[2];
-    float *x;          /* [READ_ROWS * d] */
-    int64_t too_large; /* rows */
+    float *x;                  /* [READ_ROWS * d] */
+    int64_t too_large, uneven; /* rows: beyond bytes; that half precision does not hold */
 } trial;
 
 static ikt_status create(trial *t, ikt_arrays *held, int64_t k) {
@@ -83,15 +84,19 @@ static ikt_status offer(trial *t, int64_t first, int64_t count) {
     const int64_t d = t->d, words = ikt_near_bytes_words(d);
     int32_t *word = t->bytes->word + (first - t->rows->first) * words;
     const void *plain[] = {t->x, word};
-    int64_t too_large = 0;
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx)) reduction(+ : too_large)
+    const ikt_halves_kernel *halves = ikt_halves_kernel_for(ikt_cpu_isa());
+    int64_t too_large = 0, uneven = 0;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(t->ctx))                         \
+    reduction(+ : too_large, uneven)
     for (int64_t i = 0; i < count; i++) {
         float half;
         ikt_near_bytes_rows(t->x + i * d, 1, d, t->bytes->mean, word + i * words);
         memcpy(&half, word + i * words + 1, sizeof half);
         too_large += !(half <= half_most);
+        uneven += !halves->hold(t->x + i * d, d);
     }
     t->too_large += too_large;
+    t->uneven += uneven;
     for (int f = 0; f < 2; f++) {
         tried_form *form = &t->form[f];
         ikt_scorer_pack(t->ctx, &form->scorer, plain[f], count, form->packed);
@@ -148,6 +153,7 @@ ikt_status ikt_byte_lists_try(ikt_context *ctx, ikt_dataset *data, const ikt_row
     for (int64_t i = 0; i < t.counts[ikt_rank(ctx)]; i++)
         missed += missed_of(&t, i);
     missed = ikt_sum_one(ctx, missed);
+    bytes->is_half = ikt_sum_one(ctx, t.uneven) == 0;
     *share = ikt_sum_one(ctx, t.too_large) > 0 ? 1 : (double)missed / (double)(TRIED * k);
     return IKT_OK;
 }

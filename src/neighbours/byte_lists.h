@@ -31,7 +31,7 @@ int64_t ikt_byte_lists_memory(const ikt_rows *rows, int64_t k, int64_t d);
  * not among their lists by bytes, both among all rows: the same on every rank, whatever the ranks.
  *   data    whose rows it reads, once
  *   held    claims the words
- *   bytes   has the mean; receives the words
+ *   bytes   has the mean; receives the words, and whether half precision holds the rows
  *   share   receives it; 1 where rows are longer than bytes can hold
  * Errors: IKT_ERR_RESOURCE, those of reading, IKT_STOPPED (ikt_watch_pause). */
 ikt_status ikt_byte_lists_try(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows, int64_t k,

@@ -121,12 +121,23 @@ static ikt_status find_lists(pass *p, int64_t candidates, ikt_tiles *tiles) {
     return IKT_OK;
 }
 
+/* COLLECTIVE. Rows as bytes from the slots of the pass to their own order, where the next one finds
+ * them. */
+static ikt_status bring_back(const pass *p) {
+    const ikt_byte_rows *bytes = p->rows->bytes;
+    if (!bytes) return IKT_OK;
+    const int64_t row = ikt_near_bytes_words(p->cells.d) * (int64_t)sizeof *bytes->word;
+    IKT_IN_STAGE(p->ctx, IKT_STAGE_ORDER);
+    return ikt_order_restore(p->ctx, &p->own, bytes->word, row, bytes->word, row, row);
+}
+
 ikt_status ikt_pass_search(ikt_context *ctx, const ikt_pass_rows *rows, const ikt_order *order,
                            int64_t candidates, ikt_tiles *tiles, ikt_list_course *course) {
     pass p IKT_AT_END(pass_destroy) = {.ctx = ctx, .rows = rows, .order = order, .course = course};
     const bool is_done = ikt_list_done(course, 0, course->lists->n_local);
     if (ikt_max_one(ctx, !is_done) == 0) return IKT_OK; /* by a run that was stopped */
     IKT_TRY(find_lists(&p, candidates, tiles));
+    IKT_TRY(bring_back(&p));
     ikt_cells_destroy(&p.cells);
     IKT_IN_STAGE(ctx, IKT_STAGE_NEIGHBOURS);
     IKT_TRY(join(&p));

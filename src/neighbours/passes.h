@@ -23,7 +23,8 @@ typedef struct {
     ikt_dataset *data;
     const ikt_rows *rows;       /* of the data */
     uint64_t seed;              /* of the cells */
-    const ikt_byte_rows *bytes; /* rows are compared as these; NULL: as they are */
+    const ikt_byte_rows *bytes; /* rows are compared as these, and moved while they are; NULL: as
+                                   they are */
 } ikt_pass_rows;
 
 /* COLLECTIVE. The cells of a draw, and the order of the rows by them.

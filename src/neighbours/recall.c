@@ -53,7 +53,8 @@ typedef struct {
     int64_t *slot;          /* [sample] ascending */
     int64_t *counts;        /* [ranks] sampled rows that each rank owns */
     int64_t own, own_first; /* those of this rank, and the first of them */
-    char *plain;            /* [sample * row_bytes] the sampled rows */
+    char *plain;            /* [sample * row_bytes] the sampled rows, */
+    float *wide;            /* [sample * d] and these as floats, where they are no such; or NULL */
     char *packed;           /* a block of own rows; NULL where rows are packed as they are */
     ikt_neighbours *best;   /* of the sampled rows among own rows; then of the own sampled ones */
 } measurement;
@@ -64,6 +65,7 @@ static ikt_status allocate(measurement *w, ikt_arrays *held, uint64_t seed) {
     w->slot = ikt_claim(held, w->sample, sizeof *w->slot);
     w->counts = ikt_claim(held, ikt_size(w->ctx), sizeof *w->counts);
     w->plain = ikt_claim(held, w->sample * scorer->row_bytes, 1);
+    if (scorer->widen) w->wide = ikt_claim(held, w->sample * scorer->d, sizeof *w->wide);
     if (scorer->pack) w->packed = ikt_claim(held, scorer->packed_bytes(scorer, BLOCK_ROWS), 1);
     IKT_TRY(held->status);
     for (int64_t s = 0; s < w->sample; s++)
@@ -77,19 +79,24 @@ static ikt_status allocate(measurement *w, ikt_arrays *held, uint64_t seed) {
 /* COLLECTIVE. The true lists of the own sampled rows. */
 static ikt_status search(measurement *w) {
     const ikt_tiles *tiles = w->tiles;
-    const int64_t bytes = tiles->scorer.row_bytes;
-    ikt_rows_gather(w->ctx, &tiles->scorer.rows, w->slot, w->sample, tiles->data, (size_t)bytes,
-                    w->counts, w->plain);
+    const ikt_scorer *scorer = &tiles->scorer;
+    const int64_t bytes = scorer->row_bytes;
+    const ikt_rows *own = &scorer->rows, all = ikt_rows_make(w->sample, 1, 0);
+    ikt_rows_gather(w->ctx, own, w->slot, w->sample, tiles->data, (size_t)bytes, w->counts,
+                    w->plain);
     w->own = w->counts[ikt_rank(w->ctx)];
-    ikt_scorer sampled = tiles->scorer;
+    ikt_scorer sampled = *scorer;
     sampled.plain = w->plain;
-    sampled.rows = ikt_rows_make(w->sample, 1, 0);
+    sampled.rows = all;
+    if (scorer->widen) {
+        scorer->widen(scorer, w->plain, w->sample, w->wide);
+        sampled = ikt_scorer_rows(scorer->metric, w->wide, scorer->d, &all);
+    }
     ikt_status st = IKT_OK;
-    const ikt_rows *own = &tiles->scorer.rows;
     for (int64_t from = 0; from < own->count && st == IKT_OK; from += BLOCK_ROWS) {
         const int64_t count = ikt_smaller(own->count - from, BLOCK_ROWS);
         const char *rows = tiles->data + from * bytes;
-        if (w->packed) ikt_scorer_pack(w->ctx, &sampled, rows, count, w->packed);
+        if (w->packed) ikt_scorer_pack(w->ctx, scorer, rows, count, w->packed);
         st = ikt_neighbours_offer(w->ctx, &sampled, w->slot, w->packed ? w->packed : rows,
                                   own->first + from, count, w->best);
     }

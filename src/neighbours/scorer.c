@@ -3,11 +3,14 @@
 
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/watch.h"
 #include "isolation/similarity.h"
 #include "linalg/blocks.h"
+#include "metric/halves.h"
 #include "metric/near_bytes.h"
 
 enum {
@@ -118,6 +121,75 @@ ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
                         .score_one = score_one_rows};
 }
 
+/* --- distances of rows in half precision -------------------------------------------------------
+ */
+
+static void widen_halves(const ikt_scorer *s, const void *plain, int64_t count, float *wide) {
+    ikt_halves_kernel_for(s->isa)->read(plain, count * s->d, wide);
+}
+
+/* Packs at most SOME rows that lie anywhere, some columns of a group of them at a time: these stay
+ * in the first cache as floats. */
+static void pack_halves_from(const ikt_scorer *s, const uint16_t *const *row, int64_t count,
+                             float *packed) {
+    enum { COLUMNS = 64 };
+    const ikt_halves_kernel *kernel = ikt_halves_kernel_for(s->isa);
+    float wide[IKT_PACK_ROWS][COLUMNS];
+    const float *from[IKT_PACK_ROWS];
+    for (int64_t i = 0; i < IKT_PACK_ROWS; i++)
+        from[i] = wide[i];
+    for (int64_t first = 0; first < count; first += IKT_PACK_ROWS) {
+        const int64_t rows = ikt_smaller(count - first, IKT_PACK_ROWS);
+        for (int64_t k = 0; k < s->d; k += COLUMNS) {
+            const int64_t columns = ikt_smaller(s->d - k, COLUMNS);
+            for (int64_t i = 0; i < rows; i++)
+                kernel->read(row[first + i] + k, columns, wide[i]);
+            ikt_pack_rows_from(from, rows, columns, packed + first * s->d + k * IKT_PACK_ROWS);
+        }
+    }
+}
+
+static void pack_halves(const ikt_scorer *s, const void *plain, int64_t count, void *packed) {
+    const uint16_t *row[SOME], *half = plain;
+    float *floats = packed;
+    const int64_t whole = count / IKT_PACK_ROWS * IKT_PACK_ROWS;
+    if (whole < count)
+        memset(floats + whole * s->d, 0, sizeof *floats * IKT_PACK_ROWS * (size_t)s->d);
+    for (int64_t done = 0; done < count; done += SOME) {
+        const int64_t now = ikt_smaller(count - done, SOME);
+        for (int64_t i = 0; i < now; i++)
+            row[i] = half + (done + i) * s->d;
+        pack_halves_from(s, row, now, floats + done * s->d);
+    }
+}
+
+static void score_one_halves(const ikt_scorer *s, const char *row, const char *const *other,
+                             int64_t count, void *scratch, float *out) {
+    const uint16_t *from[SOME];
+    float distance[SOME], *packed = scratch, *wide = packed + SOME * s->d;
+    widen_halves(s, row, 1, wide);
+    for (int64_t done = 0; done < count; done += SOME) {
+        const int64_t now = ikt_smaller(count - done, SOME);
+        for (int64_t i = 0; i < now; i++)
+            from[i] = (const uint16_t *)(const void *)other[done + i];
+        pack_halves_from(s, from, now, packed);
+        s->metric->on(s->isa)->block(wide, 1, packed, now, s->d, distance);
+        memcpy(out + done, distance, (size_t)now * sizeof *out);
+    }
+}
+
+ikt_scorer ikt_scorer_halves(const ikt_metric *metric, const uint16_t *half, int64_t d,
+                             const ikt_rows *rows) {
+    ikt_scorer scorer = ikt_scorer_rows(metric, NULL, d, rows);
+    scorer.plain = half;
+    scorer.row_bytes = d * (int64_t)sizeof *half;
+    scorer.scratch_bytes = (SOME + 1) * d * (int64_t)sizeof(float);
+    scorer.widen = widen_halves;
+    scorer.pack = pack_halves;
+    scorer.score_one = score_one_halves;
+    return scorer;
+}
+
 /* --- bytes ------------------------------------------------------------------------------------ */
 
 static int64_t bytes_bytes(const ikt_scorer *s, int64_t count) {
@@ -191,6 +263,26 @@ ikt_status ikt_scorer_read(ikt_context *ctx, ikt_dataset *data, const ikt_rows *
         const ikt_row_range at = ikt_stream_step(own, READ_ROWS, step);
         IKT_TRY(ikt_dataset_read(data, at.first, at.count,
                                  x + (at.first - own.first) * ikt_dataset_columns(data)));
+        IKT_TRY(ikt_watch_pause(ctx));
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_scorer_read_halves(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                                  uint16_t *half) {
+    const ikt_row_range own = {rows->first, rows->count};
+    const int64_t d = ikt_dataset_columns(data);
+    const int64_t some = ikt_stream_rows(d, (int64_t)sizeof(float));
+    const int64_t steps = ikt_stream_steps(ctx, own.count, some);
+    const ikt_halves_kernel *kernel = ikt_halves_kernel_for(ikt_cpu_isa());
+    float *x IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_alloc_all(ctx, &x, some * d, sizeof *x, "rows"));
+    for (int64_t step = 0; step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, some, step);
+        IKT_TRY(ikt_dataset_read(data, at.first, at.count, x));
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < at.count; i++)
+            kernel->write(x + i * d, d, half + (at.first - own.first + i) * d);
         IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;

@@ -35,10 +35,13 @@ struct ikt_scorer {
     int64_t scratch_bytes; /* scratch memory that `score_one` needs */
     /* LOCAL. Bytes of a packed block of `count` rows. */
     int64_t (*packed_bytes)(const ikt_scorer *scorer, int64_t count);
+    /* LOCAL, called from several threads. Rows that are held narrower than they are compared: plain
+     * rows as the left-hand side of `score`, of floats. NULL where that takes plain rows. */
+    void (*widen)(const ikt_scorer *scorer, const void *plain, int64_t count, float *wide);
     /* LOCAL. Packs plain rows; NULL where packed rows are the plain ones. */
     void (*pack)(const ikt_scorer *scorer, const void *plain, int64_t count, void *packed);
     /* LOCAL, called from several threads. score[a * ikt_score_stride(nb) + b] = score of plain row
-     * a against packed row b; entries from nb on may hold anything. */
+     * a (as `widen` has it) against packed row b; entries from nb on may hold anything. */
     void (*score)(const ikt_scorer *scorer, const void *plain, int64_t na, const void *packed,
                   int64_t nb, float *score);
     /* LOCAL, called from several threads. score[c] = score of a plain row against other plain rows,
@@ -69,6 +72,12 @@ ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows);
 ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
                            const ikt_rows *rows);
 
+/* LOCAL. The same distances, of rows in half precision (metric/halves.h): 2 d bytes a row. There is
+ * nothing to free.
+ *   half   [rows->count * d], borrowed; NULL for a scorer of tiles */
+ikt_scorer ikt_scorer_halves(const ikt_metric *metric, const uint16_t *half, int64_t d,
+                             const ikt_rows *rows);
+
 /* LOCAL. Scores order the rows of a list about as squared distances do: |b|^2 / 2 - a.b of rows as
  * bytes (metric/near_bytes.h). They choose which rows are looked at by the distance itself
  * (byte_lists.h). There is nothing to free.
@@ -92,5 +101,10 @@ void ikt_scorer_destroy(ikt_scorer *scorer);
 /* COLLECTIVE. Reads the own rows of `data` into x [rows->count * d], some at a time. Errors: those
  * of reading, IKT_STOPPED (ikt_watch_pause). */
 ikt_status ikt_scorer_read(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows, float *x);
+
+/* COLLECTIVE. The same, as halves, which hold all of their numbers. Errors: those, and
+ * IKT_ERR_RESOURCE. */
+ikt_status ikt_scorer_read_halves(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                                  uint16_t *half);
 
 #endif

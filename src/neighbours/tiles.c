@@ -71,9 +71,8 @@ void ikt_tiles_pack(ikt_context *ctx, const ikt_tiles *tiles, const char *plain,
         ikt_quantise_all(ctx, &tiles->quantiser, (const float *)(const void *)plain, count, packed);
 }
 
-/* COLLECTIVE. The arrays of tiles of the same rows, held alike, serve once more; else there are new
- * ones. What decides is the same on all ranks. */
-static ikt_status make_room(ikt_context *ctx, ikt_tiles *out, ikt_tiles *made) {
+/* LOCAL. The arrays of tiles of the same rows, held alike, serve once more. */
+static void take_room(ikt_tiles *out, ikt_tiles *made) {
     const ikt_scorer *then = &out->scorer, *now = &made->scorer;
     if (then->rows.n == now->rows.n && then->row_bytes == now->row_bytes &&
         then->keeps_packed == now->keeps_packed) {
@@ -82,6 +81,11 @@ static ikt_status make_room(ikt_context *ctx, ikt_tiles *out, ikt_tiles *made) {
         out->owned = out->packed = NULL;
     }
     ikt_tiles_destroy(out);
+}
+
+/* COLLECTIVE. Room for plain rows. What decides whether there is some is the same on all ranks. */
+static ikt_status make_room(ikt_context *ctx, ikt_tiles *out, ikt_tiles *made) {
+    take_room(out, made);
     if (!made->owned)
         IKT_TRY(ikt_alloc_all(ctx, &made->owned, made->scorer.rows.count,
                               (size_t)made->scorer.row_bytes, "rows"));
@@ -104,18 +108,20 @@ static ikt_status read_rows(ikt_context *ctx, const ikt_order *order, ikt_datase
                             ikt_tiles *out, ikt_tiles *made) {
     const int64_t row = made->scorer.row_bytes;
     IKT_TRY(make_room(ctx, out, made));
-    IKT_TRY(ikt_scorer_read(ctx, data, &order->rows, made->owned));
+    IKT_TRY(made->scorer.widen ? ikt_scorer_read_halves(ctx, data, &order->rows, made->owned)
+                               : ikt_scorer_read(ctx, data, &order->rows, made->owned));
     return ikt_order_apply(ctx, order, made->owned, row, made->owned, row, row);
 }
 
-ikt_status ikt_tiles_rows(ikt_context *ctx, const ikt_order *order, ikt_dataset *data,
+ikt_status ikt_tiles_rows(ikt_context *ctx, const ikt_order *order, ikt_dataset *data, bool is_half,
                           ikt_tiles *out) {
+    const ikt_metric *metric = ikt_metric_of(data);
+    const int64_t d = ikt_dataset_columns(data);
     ikt_tiles made IKT_AT_END(ikt_tiles_destroy) = {
-        .scorer =
-            ikt_scorer_rows(ikt_metric_of(data), NULL, ikt_dataset_columns(data), &order->rows)};
+        .scorer = is_half ? ikt_scorer_halves(metric, NULL, d, &order->rows)
+                          : ikt_scorer_rows(metric, NULL, d, &order->rows)};
     IKT_IN_STAGE(ctx, IKT_STAGE_READ);
     IKT_TRY(read_rows(ctx, order, data, out, &made));
-    ikt_free(&made.packed);
     return ikt_give(out, made);
 }
 
@@ -142,8 +148,9 @@ ikt_status ikt_tiles_bytes(ikt_context *ctx, const ikt_cells *cells, const ikt_o
                                                         ikt_scorer_bytes(NULL, d, &order->rows)};
     const int64_t row = made.scorer.row_bytes;
     IKT_IN_STAGE(ctx, IKT_STAGE_ORDER);
-    IKT_TRY(make_room(ctx, out, &made));
-    IKT_TRY(ikt_order_apply(ctx, order, bytes->word, row, made.owned, row, row));
+    take_room(out, &made);
+    made.data = (const char *)bytes->word;
+    IKT_TRY(ikt_order_apply(ctx, order, bytes->word, row, bytes->word, row, row));
     IKT_TRY(ikt_agree(ctx, create(ctx, cells, &made)));
     IKT_TRY(ikt_agree(ctx, pack_own(ctx, &made)));
     return ikt_give(out, made);

@@ -69,12 +69,15 @@ ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_or
 
 /* COLLECTIVE. The same rows in their slots, to be scored one by one (ikt_scorer): there are no
  * tiles, and nothing is packed.
- *   out   as in ikt_tiles_data
+ *   is_half   they are held in half precision, which has all of their numbers: 2 d bytes a row
+ *   out       empty
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
-ikt_status ikt_tiles_rows(ikt_context *ctx, const ikt_order *order, ikt_dataset *data,
+ikt_status ikt_tiles_rows(ikt_context *ctx, const ikt_order *order, ikt_dataset *data, bool is_half,
                           ikt_tiles *out);
 
-/* COLLECTIVE. Rows as bytes as tiles (ikt_scorer_bytes): a copy, plain and packed, 2 d bytes a row.
+/* COLLECTIVE. Rows as bytes as tiles (ikt_scorer_bytes), plain and packed: the packed ones are a
+ * copy, d bytes a row; the plain ones are those of `bytes`, which are brought to their slots there,
+ * and are borrowed. ikt_order_restore brings them back.
  *   bytes   the own rows in the order of rows
  *   d       columns
  *   out     as in ikt_tiles_data

@@ -177,7 +177,7 @@ static ikt_status read_tiles(const ikt_line *line, const ikt_pass_rows *rows,
     const ikt_saver saver = ikt_list_saver(course);
     IKT_MAY_PAUSE(line->ctx, &saver, &course->has_worked);
     return cells ? ikt_pass_tiles(line->ctx, rows, cells, &line->order, tiles)
-                 : ikt_tiles_rows(line->ctx, &line->order, line->data, tiles);
+                 : ikt_tiles_rows(line->ctx, &line->order, line->data, rows->bytes->is_half, tiles);
 }
 
 /* COLLECTIVE. Compares the rows themselves that are in near coarse cells, in several passes with

@@ -135,6 +135,39 @@ static int64_t centres_bytes(const ikt_workload *w) {
     return 3 * w->cells * w->columns * (int64_t)sizeof(float);
 }
 
+/* A round of refinement. */
+static int64_t round_bytes(const ikt_workload *w, int64_t k, int64_t single) {
+    const int64_t n_local = w->distribution.count, bytes = ikt_workload_searched_bytes(w);
+    const int64_t scored =
+        ikt_second_neighbours_score_memory(n_local, k, bytes, single, w->ranks, w->threads);
+    const int64_t joined = ikt_local_join_memory(n_local, bytes, w->columns, w->ranks, w->threads);
+    return when(w->rounds > 0, ikt_workload_is_joined(w) ? joined : scored);
+}
+
+/* The same, of rows as bytes, in place of rows and lists: the rows, and the lists, which are
+ * longer, through passes and rounds; in the end the rows themselves, for the distances that decide.
+ */
+static int64_t byte_search_bytes(const ikt_workload *w) {
+    const int64_t n_local = w->distribution.count, row = ikt_workload_searched_bytes(w);
+    const int64_t k = ikt_byte_lists_length(w->distribution.n, w->k);
+    const int64_t lists = ikt_neighbours_memory(n_local, k), rows = n_local * row;
+    const int64_t moved = ikt_order_memory_transfer(n_local);
+    const int64_t names = when(w->ranks > 1, 8 * n_local * k);
+    const ikt_search_shape shape = {w->cells, w->candidates, k, row, row, w->threads};
+    const ikt_fetching fetching = ikt_workload_fetching(w);
+    const double most = fetching.blocks * (double)(w->candidates * 2 * row);
+    const int64_t fetched = (int64_t)(fetching.most * 2 * (double)row - most);
+    const int64_t searched = ikt_larger(ikt_search_memory(&shape) + fetched, moved + names);
+    const int64_t pass = ikt_byte_lists_memory(&w->distribution, w->k, w->columns) +
+                         ikt_order_memory(n_local) + centres_bytes(w) + searched;
+    const int64_t own = w->columns * (ikt_workload_has_halves(w) ? (int64_t)sizeof(uint16_t)
+                                                                 : (int64_t)sizeof(float));
+    const int64_t batch = when(w->ranks > 1, 2 * IKT_FOREIGN_BYTES);
+    return ikt_larger(ikt_larger(pass, rows + lists + round_bytes(w, k, 0)),
+                      n_local * own + lists + ikt_neighbours_memory(n_local, w->k) +
+                          ikt_larger(moved, batch));
+}
+
 /* The search among near cells and its refinement, without the most that a batch may fetch, but with
  * what it usually does, here and there. */
 static int64_t near_search_bytes(const ikt_workload *w) {
@@ -151,11 +184,6 @@ static int64_t near_search_bytes(const ikt_workload *w) {
             : ikt_search_memory(&shape) + (int64_t)(usual - most) + n_local * quantised;
     const int64_t single =
         when(quantised > 0, ikt_quantised_row(w->columns) * (int64_t)sizeof(int32_t));
-    const int64_t scored =
-        ikt_second_neighbours_score_memory(n_local, w->k, bytes, single, w->ranks, w->threads);
-    const int64_t words = ikt_near_bytes_words(w->columns) * (int64_t)sizeof(int32_t);
-    const int64_t joined = ikt_local_join_memory(n_local, words, w->columns, w->ranks, w->threads);
-    const int64_t refined = ikt_larger(scored, when(ikt_workload_is_joined(w), joined));
     /* What a pass before the last one has of its own while it searches; for a checkpoint its lists
      * are brought to the slots meanwhile, with names of other ranks. */
     const int64_t pass =
@@ -163,12 +191,7 @@ static int64_t near_search_bytes(const ikt_workload *w) {
     const int64_t names = when(w->ranks > 1, 8 * n_local * w->k);
     const int64_t brought = ikt_order_memory_transfer(n_local) + names;
     const int64_t passes = when(w->passes > 1, pass + searched + brought);
-    /* As bytes rows take less, unless lists, which are longer then, take more. */
-    const int64_t as_bytes =
-        when(ikt_workload_has_bytes(w), ikt_byte_lists_memory(&w->distribution, w->k, w->columns));
-    const int64_t as_floats = n_local * fetched + 2 * ikt_neighbours_memory(n_local, w->k);
-    return ikt_larger(ikt_larger(searched, passes), when(w->rounds > 0, refined)) +
-           ikt_larger(as_bytes - as_floats, 0);
+    return ikt_larger(ikt_larger(searched, passes), round_bytes(w, w->k, single));
 }
 
 /* What a search needs beside rows and lists: what rows keep that are compared with all; or centres
@@ -180,6 +203,7 @@ static int64_t search_bytes(const ikt_workload *w) {
     if (!w->is_near) return has_other ? 0 : ikt_exact_memory(&w->distribution, w->k);
     const int64_t order = centres_bytes(w) + ikt_order_memory(n_local);
     const int64_t slices = ikt_order_memory_transfer(n_local);
+    if (ikt_workload_has_bytes(w)) return order + byte_search_bytes(w);
     if (w->is_whole) return order + slices;
     const bool is_distant = w->scores == IKT_SCORES_DISTANCES; /* lists are made before */
     const int64_t moved = is_distant ? n_local * ikt_workload_row_bytes(w) : slices;
@@ -447,8 +471,9 @@ static int64_t components_bytes(const ikt_workload *w, int64_t reading, int64_t 
 
 /* Codes or rows, lists, blocks under way; and whether a row has its list. */
 static int64_t searching_bytes(const ikt_workload *w, const parts *of, int64_t reading) {
-    return w->distribution.count + of->searched + search_bytes(w) + ikt_plan_classes_bytes(w) +
-           when(w->scores != IKT_SCORES_CODES, reading) + of->lists + loading_bytes(w, of->kept);
+    const int64_t searched = when(!ikt_workload_has_bytes(w), of->searched + of->lists);
+    return w->distribution.count + searched + search_bytes(w) + ikt_plan_classes_bytes(w) +
+           when(w->scores != IKT_SCORES_CODES, reading) + loading_bytes(w, of->kept);
 }
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {

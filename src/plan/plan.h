@@ -46,7 +46,7 @@ bool ikt_workload_relates(const ikt_workload *w);
 /* Columns that two rows share: all, or of sparse ones those that both have. */
 double ikt_workload_overlap(const ikt_workload *w);
 
-/* Bytes of a row that the kernels read, and of what a search compares: codes or floats. */
+/* Bytes of a row that the kernels read, and of what a search compares: codes, floats or bytes. */
 int64_t ikt_workload_row_bytes(const ikt_workload *w);
 int64_t ikt_workload_searched_bytes(const ikt_workload *w);
 

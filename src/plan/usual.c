@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "isolation/codes.h"
+#include "metric/near_bytes.h"
 #include "neighbours/near_tiles.h"
 #include "neighbours/tiles.h"
 
@@ -55,6 +56,8 @@ int64_t ikt_workload_row_bytes(const ikt_workload *w) {
 }
 
 int64_t ikt_workload_searched_bytes(const ikt_workload *w) {
+    if (ikt_workload_has_bytes(w))
+        return ikt_near_bytes_words(w->columns) * (int64_t)sizeof(int32_t);
     return w->scores == IKT_SCORES_CODES ? ikt_codes_memory(1, w->psi, w->t)
                                          : w->columns * (int64_t)sizeof(float);
 }

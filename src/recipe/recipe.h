@@ -103,6 +103,9 @@ ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ik
 /* Whether rows are searched as bytes, unless a trial says that these do not do. */
 bool ikt_workload_has_bytes(const ikt_workload *w);
 
+/* LOCAL, pure. And whether half precision holds the rows themselves, as far as it is known. */
+bool ikt_workload_has_halves(const ikt_workload *w);
+
 /* LOCAL, pure. Whether rounds after the search are local joins (neighbours/local_join.h), unless
  * the trial of bytes shows that they are not. */
 bool ikt_workload_is_joined(const ikt_workload *w);

@@ -17,6 +17,7 @@ static ikt_data_shape shape_of(const ikt_source *source, bool is_sparse) {
     ikt_data_shape shape = {.n = ikt_source_rows(source),
                             .d = ikt_source_columns(source),
                             .type = ikt_source_type(source),
+                            .is_half = ikt_source_is_half(source),
                             .is_sparse = is_sparse};
     if (!is_sparse) return shape;
     shape.entries = (double)ikt_source_entries(source) / (double)shape.n;

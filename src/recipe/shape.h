@@ -19,6 +19,7 @@
 typedef struct {
     int64_t n, d; /* rows and columns of the file */
     ikt_type type;
+    bool is_half;          /* of float16, which comes as float32 */
     int64_t drawn;         /* rows that centres are drawn from, of another file; 0: n */
     int64_t graph_entries; /* of a graph that takes the place of the kernel; 0: there is none */
     bool graph_is_ordered; /* its rows are in an order of their own */

@@ -68,6 +68,12 @@ bool ikt_workload_has_bytes(const ikt_workload *w) {
            ikt_byte_lists_suit(w->rows.is_manhattan, w->data.n, w->columns, w->passes);
 }
 
+bool ikt_workload_has_halves(const ikt_workload *w) {
+    const ikt_normalise mode = ikt_normalise_of(&w->settings.preprocess);
+    const bool is_as_read = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
+    return w->is_u8 || (w->data.is_half && is_as_read && w->settings.preprocess.pca == 0);
+}
+
 bool ikt_workload_is_joined(const ikt_workload *w) {
     return ikt_local_join_suits(ikt_workload_has_bytes(w), ikt_byte_lists_length(w->data.n, w->k));
 }

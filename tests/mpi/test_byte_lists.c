@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/half.h"
 #include "base/rng.h"
 #include "neighbours/byte_lists.h"
 #include "neighbours/local_join.h"
@@ -16,9 +17,9 @@
 
 enum { N = 700, D = 301, K = 6, STRIDE = 64 };
 
-/* Groups; groups of which two columns stand on a wide circle; groups with one row beyond measure.
- */
-typedef enum { GROUPS, SITES, FAR } kind;
+/* Groups; the same of numbers that half precision holds; groups of which two columns stand on a
+ * wide circle; groups with one row beyond measure. */
+typedef enum { GROUPS, HALVES, SITES, FAR } kind;
 
 typedef struct {
     float *x; /* [N * D] */
@@ -37,6 +38,8 @@ static void fill(kind what, float *x) {
         for (int64_t k = 0; k < D; k++)
             x[i * D + k] = (float)(ikt_rng_normal(3, IKT_RNG_TEST, 10000 + i % 9, (uint64_t)k) +
                                    .3 * ikt_rng_normal(3, IKT_RNG_TEST, i, (uint64_t)k));
+        for (int64_t k = 0; what == HALVES && k < D; k++)
+            x[i * D + k] = ikt_half_value(ikt_half_of(x[i * D + k]));
         if (what == SITES) x[i * D] += i % 2 ? 3000 : -3000;
         if (what == FAR && i == 5) x[i * D + 7] = 3e16F;
     }
@@ -163,7 +166,7 @@ static void the_trial_tells_where_bytes_do(void **state) {
     for (int what = GROUPS; what <= FAR; what++) {
         const double share = share_of(*state, (kind)what);
         assert_true(share == share_of(alone, (kind)what));
-        if (what == GROUPS) assert_true(share < .01);
+        if (what <= HALVES) assert_true(share < .01);
         if (what == SITES) assert_true(share > .5 && share < 1);
         if (what == FAR) assert_true(share == 1);
     }
@@ -172,8 +175,10 @@ static void the_trial_tells_where_bytes_do(void **state) {
 
 /* --- the lists -------------------------------------------------------------------------------- */
 
-/* Lists by bytes with so many candidates, and what is decided of them. */
-static void find(ikt_context *ctx, setting *s, int64_t candidates, ikt_neighbours *out) {
+/* Lists by bytes with so many candidates, and what is decided of them, by rows in half precision or
+ * by floats. */
+static void find(ikt_context *ctx, setting *s, int64_t candidates, bool is_half,
+                 ikt_neighbours *out) {
     double share;
     ikt_tiles tiles = {0};
     ikt_neighbours bytes;
@@ -194,7 +199,7 @@ static void find(ikt_context *ctx, setting *s, int64_t candidates, ikt_neighbour
     }
     ikt_list_course_end(&course);
     ikt_tiles_destroy(&tiles);
-    assert_int_equal(ikt_tiles_rows(ctx, &s->order, s->data, &tiles), IKT_OK);
+    assert_int_equal(ikt_tiles_rows(ctx, &s->order, s->data, is_half, &tiles), IKT_OK);
     assert_int_equal(ikt_neighbours_create(ctx, &s->rows, K, out), IKT_OK);
     assert_int_equal(ikt_byte_lists_decide(ctx, &tiles, &bytes, out), IKT_OK);
     ikt_tiles_destroy(&tiles);
@@ -311,7 +316,7 @@ static void lists_are_decided_by_the_distance(void **state) {
     setting s;
     ikt_neighbours lists;
     open_setting(ctx, GROUPS, &s);
-    find(ctx, &s, N, &lists);
+    find(ctx, &s, N, false, &lists);
     memset(row_of, 0, sizeof row_of);
     for (int64_t i = 0; i < s.rows.count; i++)
         row_of[s.rows.first + i] = s.order.row[i];
@@ -342,6 +347,71 @@ static void lists_are_decided_by_the_distance(void **state) {
     close_setting(&s);
 }
 
+/* Rows in half precision, where that holds them, are the same rows: lists and recall. */
+static void halves_decide_as_floats_do(void **state) {
+    ikt_context *ctx = *state;
+    uint64_t hash[2];
+    ikt_recall recall[2];
+    for (int is_half = 0; is_half < 2; is_half++) {
+        setting s;
+        ikt_neighbours lists;
+        ikt_tiles tiles = {0};
+        open_setting(ctx, HALVES, &s);
+        find(ctx, &s, 20, is_half, &lists);
+        assert_true(s.bytes.is_half);
+        hash[is_half] = hash_lists(ctx, &lists, s.rows.first);
+        assert_int_equal(ikt_tiles_rows(ctx, &s.order, s.data, is_half, &tiles), IKT_OK);
+        assert_int_equal(tiles.scorer.row_bytes, is_half ? 2 * D : 4 * D);
+        assert_int_equal(ikt_recall_measure(ctx, &tiles, &lists, 3, 40, &recall[is_half]), IKT_OK);
+        ikt_tiles_destroy(&tiles);
+        ikt_neighbours_destroy(&lists);
+        close_setting(&s);
+    }
+    assert_true(hash[0] == hash[1]);
+    assert_memory_equal(&recall[0], &recall[1], sizeof recall[0]);
+    assert_true(recall[0].found > .95 && recall[0].found <= 1);
+}
+
+/* The scores of both forms, in blocks and one by one, on every instruction set. */
+static void halves_have_the_scores_of_floats(void **state) {
+    enum { OWN = 5, OTHERS = 37 };
+    setting s;
+    ikt_context *alone = ikt_test_alone();
+    static float out[2][OWN * STRIDE], one[2][OTHERS];
+    const char *other[2][OTHERS];
+    const ikt_rows rows = ikt_rows_make(N, 1, 0);
+    (void)state;
+    open_setting(alone, HALVES, &s);
+    uint16_t *half = ikt_claim(&s.held, N * D, sizeof *half);
+    assert_int_equal(ikt_scorer_read_halves(alone, s.data, &rows, half), IKT_OK);
+    ikt_scorer scorer[] = {ikt_scorer_rows(&ikt_metric_euclidean, s.x, D, &rows),
+                           ikt_scorer_halves(&ikt_metric_euclidean, half, D, &rows)};
+    const char *plain[] = {(const char *)s.x, (const char *)half};
+    float *packed = ikt_claim(&s.held, scorer->packed_bytes(scorer, OTHERS), 1);
+    float *wide = ikt_claim(&s.held, OWN * D, sizeof *wide);
+    char *scratch = ikt_claim(&s.held, scorer[1].scratch_bytes, 1);
+    for (int isa = 0; isa <= (int)ikt_cpu_isa(); isa++) {
+        for (int f = 0; f < 2; f++) {
+            const int64_t bytes = scorer[f].row_bytes;
+            scorer[f].isa = (ikt_isa)isa;
+            if (f) scorer[f].widen(&scorer[f], half, OWN, wide);
+            for (int64_t b = 0; b < OTHERS; b++)
+                other[f][b] = plain[f] + (OWN + b) * bytes;
+            memset(packed, 0xFF, (size_t)scorer->packed_bytes(scorer, OTHERS));
+            scorer[f].pack(&scorer[f], other[f][0], OTHERS, packed);
+            scorer[f].score(&scorer[f], f ? wide : s.x, OWN, packed, OTHERS, out[f]);
+            scorer[f].score_one(&scorer[f], plain[f], other[f], OTHERS, scratch, one[f]);
+        }
+        for (int64_t a = 0; a < OWN; a++)
+            assert_memory_equal(out[0] + a * ikt_score_stride(OTHERS),
+                                out[1] + a * ikt_score_stride(OTHERS), OTHERS * sizeof **out);
+        assert_memory_equal(one[0], one[1], sizeof *one);
+        assert_memory_equal(one[0], out[0], sizeof *one);
+    }
+    close_setting(&s);
+    ikt_context_destroy(&alone);
+}
+
 static void lists_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     for (int threads = 1; threads <= 2; threads++) {
@@ -353,7 +423,7 @@ static void lists_do_not_depend_on_ranks_and_threads(void **state) {
             ikt_neighbours lists;
             ikt_context *on = w ? ctx : alone;
             open_setting(on, SITES, &s);
-            find(on, &s, 20, &lists);
+            find(on, &s, 20, false, &lists);
             hash[w] = hash_lists(on, &lists, s.rows.first);
             ikt_neighbours_destroy(&lists);
             close_setting(&s);
@@ -367,4 +437,5 @@ static void lists_do_not_depend_on_ranks_and_threads(void **state) {
 IKT_MPI_TESTS(ikt_test(scores_have_the_same_bits), ikt_test(pairs_have_the_bits_of_rows),
               ikt_test(a_join_meets_all_pairs_of_near_rows),
               ikt_test(the_trial_tells_where_bytes_do), ikt_test(lists_are_decided_by_the_distance),
+              ikt_test(halves_decide_as_floats_do), ikt_test(halves_have_the_scores_of_floats),
               ikt_test(lists_do_not_depend_on_ranks_and_threads))

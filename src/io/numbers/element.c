@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/half.h"
 
 static const int64_t exact_most = (int64_t)1 << 53;
 
@@ -56,22 +57,6 @@ static uint8_t same(uint8_t bits) {
     return bits;
 }
 
-/* Half precision: 1 bit of sign, 5 of the exponent, 10 of the fraction. Without a branch, so that
- * compilers take several at a time. */
-static float half_value(uint16_t bits) {
-    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7FFFu;
-    const uint32_t is_normal = 0u - (uint32_t)(rest >= 0x400u);
-    const uint32_t is_special = 0u - (uint32_t)(rest >= 0x7C00u); /* infinite, or not a number */
-    const uint32_t normal = (rest << 13) + ((127u - 15u) << 23);
-    const float tiny = (float)(int32_t)rest * 0x1p-24f;
-    uint32_t word;
-    float value;
-    memcpy(&word, &tiny, sizeof word);
-    word = (word & ~is_normal) | (normal & is_normal) | (0x7F800000u & is_special) | sign;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
 /* The first half of a float32. */
 static float brain_value(uint16_t bits) {
     const uint32_t word = (uint32_t)bits << 16;
@@ -114,7 +99,7 @@ CONVERSION(from_u32, uint32_t, __builtin_bswap32, uint32_t, double, , true)
 CONVERSION(from_i32, uint32_t, __builtin_bswap32, int32_t, double, , true)
 CONVERSION(from_u64, uint64_t, __builtin_bswap64, uint64_t, double, , x <= (uint64_t)exact_most)
 CONVERSION(from_i64, uint64_t, __builtin_bswap64, int64_t, double, , is_exact(x))
-CONVERSION(from_f16, uint16_t, __builtin_bswap16, uint16_t, float, half_value, true)
+CONVERSION(from_f16, uint16_t, __builtin_bswap16, uint16_t, float, ikt_half_value, true)
 CONVERSION(from_b16, uint16_t, __builtin_bswap16, uint16_t, float, brain_value, true)
 CONVERSION(from_f32, uint32_t, __builtin_bswap32, float, float, , true)
 CONVERSION(from_f64, uint64_t, __builtin_bswap64, double, double, , true)

@@ -74,6 +74,10 @@ ikt_type ikt_source_type(const ikt_source *source) {
     return source->type;
 }
 
+bool ikt_source_is_half(const ikt_source *source) {
+    return source->is_half;
+}
+
 const char *ikt_source_name(const ikt_source *source) {
     return source->name;
 }

@@ -134,6 +134,7 @@ void ikt_source_close(ikt_source **source);
 int64_t ikt_source_rows(const ikt_source *source);
 int64_t ikt_source_columns(const ikt_source *source);
 ikt_type ikt_source_type(const ikt_source *source);
+bool ikt_source_is_half(const ikt_source *source);     /* float16, which comes as float32 */
 const char *ikt_source_name(const ikt_source *source); /* "file.h5:/X", "file.npy" */
 
 /* LOCAL. Whether rows are held sparse; they are never uint8 then. Of sparse ones: the type that

@@ -296,6 +296,7 @@ static ikt_status open_own(ikt_source *source, const char *path,
     source->n_file = l->n;
     source->d = l->d;
     source->type = ikt_element_type(l->element);
+    source->is_half = l->element.kind == 'f' && l->element.bytes == 2;
     return ikt_source_use_rows(source, options->rows);
 }
 

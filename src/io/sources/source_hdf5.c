@@ -203,6 +203,7 @@ static ikt_status measure(ikt_source *source) {
                         "to 64 bits are needed",
                         source->name);
     source->type = number.type;
+    source->is_half = H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 2;
     self->wide = number.is_wide;
     if (number.is_truth) self->truth = H5Tcopy(type);
     source->n_file = size[self->turned];

@@ -44,6 +44,7 @@ struct ikt_source {
     int64_t n, d;   /* rows used, columns */
     int64_t n_file; /* rows there are */
     ikt_type type;
+    bool is_half; /* of float16, which comes as float32 */
     bool sparse;
     /* Of sparse sources; see source.h. */
     ikt_type stored;
