@@ -253,14 +253,11 @@ int64_t ikt_memory_peak(const ikt_context *ctx) {
 }
 
 int64_t ikt_memory_beside(const ikt_context *ctx) {
+#ifdef __GLIBC__
+    malloc_trim(0); /* what is free already is there for what comes */
+#endif
     const int64_t resident = ikt_resident_now();
     return resident > ctx->memory_now ? resident - ctx->memory_now : ikt_memory_resident_peak();
-}
-
-int64_t ikt_memory_resident_peak(void) {
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-    return (int64_t)usage.ru_maxrss * 1024; /* Linux counts in KiB */
 }
 
 ikt_status ikt_memory_check_start(ikt_context *ctx) {

@@ -55,9 +55,6 @@ int64_t ikt_memory_peak(const ikt_context *ctx);
 /* LOCAL. Bytes that are resident beside the accounted ones: program, libraries, what a host has. */
 int64_t ikt_memory_beside(const ikt_context *ctx);
 
-/* LOCAL. Peak resident set of this process in bytes as the operating system counts it. */
-int64_t ikt_memory_resident_peak(void);
-
 /* LOCAL. Bytes this rank may still use, and by what: the least of what the machine, the control
  * groups, Slurm's grant (shared by the ranks on this node) and the limit of address space leave. */
 typedef struct {
@@ -89,9 +86,11 @@ int64_t ikt_machine_memory_left(void);
  * INT64_MAX without a limit. */
 int64_t ikt_address_space_left(void);
 
-/* LOCAL. Bytes of addresses that this process has, and those that are resident; 0 where unknown. */
+/* LOCAL. Bytes of addresses that this process has, those that are resident, and the most that have
+ * been; 0 where unknown. */
 int64_t ikt_addresses_now(void);
 int64_t ikt_resident_now(void);
+int64_t ikt_memory_resident_peak(void);
 
 /* COLLECTIVE. Refuses to begin where a limit of address space leaves nothing beside what the
  * libraries will take. Errors: IKT_ERR_RESOURCE. */

@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "dist/rows.h"
 #include "linalg/column_stats.h"
+#include "linalg/covariance_few.h"
 #include "linalg/covariance_leading.h"
 #include "linalg/dot_tile.h"
 #include "linalg/eigen.h"
@@ -54,12 +55,13 @@ static void pack(ikt_pca *pca) {
     }
 }
 
-/* COLLECTIVE. Components and their variances, in the one way or the other. */
+/* COLLECTIVE. Components and their variances, without the covariance matrix or by it. */
 static ikt_status find_components(ikt_context *ctx, const ikt_row_reader *reader,
                                   const ikt_column_stats *stats, ikt_pca *pca) {
     const int64_t d = reader->d, n = reader->n, k = pca->k;
+    const bool is_of_few = ikt_covariance_is_of_few(n, d);
     double *upper IKT_AT_END(ikt_free) = NULL;
-    if (ikt_covariance_is_wide(d, k)) {
+    if (is_of_few || ikt_covariance_is_wide(d, k)) {
         for (int64_t c = 0; c < d; c++)
             pca->total_variance += stats->variance[c];
         if (n < 2 || !(pca->total_variance > 0)) return IKT_OK;
@@ -70,8 +72,10 @@ static ikt_status find_components(ikt_context *ctx, const ikt_row_reader *reader
                             "preprocess.normalise=minmax",
                             reader->name);
         pca->total_variance *= (double)n / (double)(n - 1);
-        return ikt_covariance_leading(ctx, reader, stats, pca->total_variance, k, pca->variance,
-                                      pca->components);
+        return is_of_few
+                   ? ikt_covariance_of_few(ctx, reader, stats, k, pca->variance, pca->components)
+                   : ikt_covariance_leading(ctx, reader, stats, pca->total_variance, k,
+                                            pca->variance, pca->components);
     }
     IKT_TRY(ikt_covariance_compute(ctx, reader, stats, &upper));
     for (int64_t c = 0; c < d; c++)
@@ -81,12 +85,14 @@ static ikt_status find_components(ikt_context *ctx, const ikt_row_reader *reader
                              pca->components);
 }
 
-int64_t ikt_pca_bytes(int64_t d, int64_t k, int ranks, int threads) {
+int64_t ikt_pca_bytes(int64_t n, int64_t d, int64_t k, int ranks, int threads) {
     const int64_t real = (int64_t)sizeof(double), lanes = (k + LANES - 1) / LANES * LANES;
     const int64_t kept = (k + lanes + 1) * (d + 1) * real + (int64_t)sizeof(ikt_pca);
     const int64_t columns = 4 * d * real;
     const int64_t block = ikt_stream_rows(d, real) * d * real;
     const int64_t sums = 2 * d * (int64_t)sizeof(ikt_exact_sum) + 3 * d * real + block;
+    if (ikt_covariance_is_of_few(n, d))
+        return kept + columns + ikt_larger(sums, ikt_covariance_few_bytes(n, d, threads));
     if (ikt_covariance_is_wide(d, k))
         return kept + columns +
                ikt_larger(sums, ikt_covariance_leading_bytes(d, k, ranks, threads));
@@ -101,7 +107,8 @@ ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k
     ikt_pca *made IKT_AT_END(ikt_pca_destroy) = NULL;
     *out = NULL;
     const double d = (double)reader->d, available = (double)ikt_memory_available(ctx);
-    const double needed = (double)ikt_pca_bytes(reader->d, k, ikt_size(ctx), ikt_threads(ctx));
+    const double needed =
+        (double)ikt_pca_bytes(reader->n, reader->d, k, ikt_size(ctx), ikt_threads(ctx));
     ikt_status st = IKT_OK;
     if (needed > available / 2)
         st = ikt_fail(ctx, IKT_ERR_RESOURCE,

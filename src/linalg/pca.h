@@ -37,7 +37,7 @@ typedef struct {
 ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k, ikt_pca **out);
 
 /* LOCAL, pure. The most bytes that this takes on a rank, with what it leaves. */
-int64_t ikt_pca_bytes(int64_t d, int64_t k, int ranks, int threads);
+int64_t ikt_pca_bytes(int64_t n, int64_t d, int64_t k, int ranks, int threads);
 
 /* LOCAL. Components that were fitted before: projections have the bits of those of the original.
  *   mean         [d], copied; components [k*d], copied

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "evaluate/queries.h"
+#include "linalg/covariance_few.h"
 #include "linalg/covariance_leading.h"
 #include "neighbours/exact.h"
 #include "objective/divergence.h"
@@ -93,18 +94,25 @@ void ikt_plan_pass(const ikt_task *t, ikt_stage stage, double share, bool is_red
 
 /* Two passes, columns^2 / 2 products a row, columns^3 on one thread, and the upper triangle summed
  * over ranks; or of wide rows (linalg/covariance_leading.h) passes, each with two products of every
- * value and vector, and vectors gathered and summed. */
+ * value and vector, and vectors gathered and summed; or of few (linalg/covariance_few.h) half of
+ * the products of all pairs of rows, and rows^3. */
 void ikt_plan_components(const ikt_task *t, ikt_stage stage, double share, int64_t d,
                          int64_t components, bool is_reduced) {
     const double columns = (double)d, triangle = columns * (columns + 1) / 2;
     const double product = 3.63; /* of the triangle */
-    const bool is_wide = ikt_covariance_is_wide(d, components);
+    const double few = fmin(share, 1) * t->n;
+    const bool is_of_few = ikt_covariance_is_of_few((int64_t)few, d);
+    const bool is_wide = !is_of_few && ikt_covariance_is_wide(d, components);
+    const bool has_matrix = !is_of_few && !is_wide;
     const double passes = is_wide ? IKT_COVARIANCE_PASSES : 2;
     const double vectors = columns * (double)ikt_covariance_vectors(d, components);
     const ikt_piece pieces[] = {
-        {!is_wide, stage, MULTIPLY_ADDS, share * t->rows * triangle, product, 0},
-        {!is_wide, stage, LONE_GATHERS, pow(columns, 3), eigen_cube, 0},
-        {!is_wide, stage, SUM, 1, 8 * triangle, 0},
+        {is_of_few, stage, MULTIPLY_ADDS, few / 2 * few * columns / t->w->ranks,
+         projected_coordinate, 0},
+        {is_of_few, stage, LONE_GATHERS, pow(few, 3), eigen_cube, 0},
+        {has_matrix, stage, MULTIPLY_ADDS, share * t->rows * triangle, product, 0},
+        {has_matrix, stage, LONE_GATHERS, pow(columns, 3), eigen_cube, 0},
+        {has_matrix, stage, SUM, 1, 8 * triangle, 0},
         {is_wide, stage, MULTIPLY_ADDS, 2 * passes * share * t->rows * vectors,
          projected_coordinate, 0},
         {is_wide, stage, SUM, passes, 8 * vectors, 0},

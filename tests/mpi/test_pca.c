@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
+#include "linalg/covariance_few.h"
 #include "linalg/covariance_leading.h"
 #include "linalg/eigen.h"
 #include "linalg/pca.h"
@@ -466,21 +467,49 @@ static void pca_scores_have_the_variances(void **state) {
     with_threads(*state, check_pca, &many);
 }
 
+/* The axes of wide rows, in the way that few of them take, or in that of many. */
+static void find_axes(ikt_context *ctx, const ikt_row_reader *reader, bool are_few, int64_t k,
+                      double *variance, double *components) {
+    ikt_column_stats stats;
+    double total = 0;
+    assert_int_equal(ikt_column_stats_compute(ctx, reader, &stats), IKT_OK);
+    for (int64_t c = 0; c < reader->d; c++)
+        total += stats.variance[c] * (double)reader->n / (double)(reader->n - 1);
+    assert_int_equal(
+        are_few ? ikt_covariance_of_few(ctx, reader, &stats, k, variance, components)
+                : ikt_covariance_leading(ctx, reader, &stats, total, k, variance, components),
+        IKT_OK);
+    ikt_column_stats_free(&stats);
+}
+
+/* The same bits on one rank and thread. */
+static void check_alone(ikt_context *alone, const table *t, bool are_few, int64_t k,
+                        const double *variance, const double *components) {
+    table of = *t;
+    double *others = malloc((size_t)(k * (t->d + 1)) * sizeof *others);
+    assert_true(others);
+    ikt_row_reader reader = reader_of(&of);
+    reader.self = &of;
+    find_axes(alone, &reader, are_few, k, others, others + k);
+    assert_memory_equal(others, variance, (size_t)k * sizeof *others);
+    assert_memory_equal(others + k, components, (size_t)(k * t->d) * sizeof *others);
+    free(others);
+}
+
 /* Wide rows, whose axes come without a matrix of d x d, against those that the products of every
  * two rows give. The first has up to a million times the variance of the last. */
-static void check_wide(ikt_context *ctx, table *t) {
+static void check_wide(ikt_context *ctx, table *t, bool are_few) {
     enum { K = 4 };
     const int64_t n = t->n, d = t->d, upper = ikt_upper_entries(n);
     ikt_context *alone = ikt_test_alone();
     const ikt_row_reader reader = reader_of(t);
-    ikt_pca *pca;
+    double variance[K], *components = malloc((size_t)(K * d) * sizeof *components);
     double *x = malloc((size_t)(n * d) * sizeof *x), *gram = malloc((size_t)upper * sizeof *gram);
     double values[K], *vectors = malloc((size_t)(K * n) * sizeof *vectors);
-    assert_true(x && gram && vectors);
-    assert_true(ikt_covariance_is_wide(d, K));
-    assert_int_equal(ikt_pca_fit(ctx, &reader, K, &pca), IKT_OK);
-    if (d > 100000)
-        assert_true(ikt_memory_peak(ctx) <= ikt_pca_bytes(d, K, ikt_size(ctx), ikt_threads(ctx)));
+    assert_true(x && gram && vectors && components);
+    assert_true(ikt_covariance_is_wide(d, K) && ikt_covariance_is_of_few(n, d));
+    find_axes(ctx, &reader, are_few, K, variance, components);
+    check_alone(alone, t, are_few, K, variance, components);
     for (int64_t c = 0; c < d; c++) {
         double mean = 0;
         for (int64_t i = 0; i < n; i++)
@@ -496,9 +525,9 @@ static void check_wide(ikt_context *ctx, table *t) {
         }
     assert_int_equal(ikt_eigen_leading(alone, gram, n, K, n, values, vectors), IKT_OK);
     for (int64_t m = 0; m < K; m++) {
-        const double *axis = pca->components + m * d, size = sqrt(values[m]);
+        const double *axis = components + m * d, size = sqrt(values[m]);
         double same = 0, square = 0, largest = 0;
-        assert_true(fabs(pca->variance[m] * (double)(n - 1) - values[m]) <= 1e-10 * values[0]);
+        assert_true(fabs(variance[m] * (double)(n - 1) - values[m]) <= 1e-10 * values[0]);
         for (int64_t c = 0; c < d; c++) {
             double expected = 0;
             for (int64_t i = 0; i < n; i++)
@@ -509,11 +538,23 @@ static void check_wide(ikt_context *ctx, table *t) {
         }
         assert_true(fabs(fabs(same) - 1) <= 1e-8 && fabs(square - 1) <= 1e-12 && largest > 0);
     }
-    ikt_pca_destroy(&pca);
     ikt_context_destroy(&alone);
     free(x);
     free(gram);
     free(vectors);
+    free(components);
+}
+
+/* What fitting takes, in either way. */
+static void check_room(ikt_context *ctx, int64_t n, int64_t d) {
+    enum { K = 4 };
+    table t = table_make(n, d, 1);
+    const ikt_row_reader reader = reader_of(&t);
+    ikt_pca *pca;
+    assert_int_equal(ikt_pca_fit(ctx, &reader, K, &pca), IKT_OK);
+    assert_true(ikt_memory_peak(ctx) <= ikt_pca_bytes(n, d, K, ikt_size(ctx), ikt_threads(ctx)));
+    ikt_pca_destroy(&pca);
+    free(t.x);
 }
 
 static void pca_of_wide_rows(void **state) {
@@ -521,8 +562,11 @@ static void pca_of_wide_rows(void **state) {
      * vectors. */
     table two = table_make(600, 2100, 0), wide = table_make(20, 140000, 1),
           few = table_make(3, 2050, 1e3), one = table_make(1, 3000, 0);
-    check_wide(*state, &wide);
-    check_wide(*state, &two);
+    check_room(*state, 20, 140000);
+    for (int are_few = 0; are_few < 2; are_few++) {
+        check_wide(*state, &wide, are_few);
+        check_wide(*state, &two, are_few);
+    }
     with_threads(*state, check_pca, &few);
     with_threads(*state, check_pca, &one);
     with_threads(*state, check_pca, &two);
