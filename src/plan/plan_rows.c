@@ -7,6 +7,7 @@
 #include "isolation/tree.h"
 #include "linalg/blocks.h"
 #include "linalg/covariance_leading.h"
+#include "linalg/eigen.h"
 #include "linalg/solver.h"
 #include "metric/near_bytes.h"
 #include "neighbours/search.h"
@@ -81,6 +82,25 @@ static void plan_first_axes(const ikt_task *t) {
         ikt_plan_components(t, pca, fmin(1, (double)ikt_start_rows(layout, w->columns) / t->n),
                             w->columns, (int64_t)t->axes, true);
     ikt_plan_pass(t, pca, 1, !is_reduced);
+    ADD(t, pieces);
+}
+
+/* A map of similarities: those of its rows, their eigenvectors, of which few cost as much as all,
+ * on one thread or on all ranks; and those of all rows with them. */
+static void plan_kernel_map(const ikt_task *t) {
+    const ikt_settings *s = &t->w->settings;
+    const ikt_stage pca = IKT_STAGE_PCA;
+    const bool is_full = s->kernel.solver == IKT_KERNEL_FULL;
+    const double chosen = (double)ikt_chosen(s->kernel.landmarks, IKT_EIGEN_ALONE_MAX);
+    const double m = is_full ? t->n : fmin(chosen, t->n);
+    const bool is_alone = m <= IKT_EIGEN_ALONE_MAX;
+    const double compared = m * m / t->w->ranks + t->rows * m;
+    const ikt_piece pieces[] = {
+        {true, pca, MULTIPLY_ADDS, compared * t->columns, block_coordinate, 0},
+        {is_alone, pca, LONE_GATHERS, pow(m, 3), eigen_cube, 0},
+        {!is_alone, pca, GATHERS, pow(m, 3) / t->w->ranks, eigen_cube, 0}};
+    if (!ikt_settings_has_kernel_map(s)) return;
+    ikt_plan_pass(t, pca, 1, true);
     ADD(t, pieces);
 }
 
@@ -274,6 +294,7 @@ void ikt_plan_before_loop(const ikt_task *t) {
     const bool needs_p = ikt_layout_objective(layout)->needs & IKT_NEEDS_P;
     plan_reading(t);
     plan_first_axes(t);
+    plan_kernel_map(t);
     plan_landmarks(t);
     if (ikt_workload_relates(w)) {
         plan_codes(t);
