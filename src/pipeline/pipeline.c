@@ -204,7 +204,12 @@ static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, doubl
                               ikt_recipe *recipe, ikt_run *run, ikt_source **source,
                               ikt_dataset **data) {
     ikt_settings *settings = &run->settings;
+    char folder[IKT_PATH_MAX];
+    bool has_worked = false;
+    ikt_checkpoint_folder_name(settings, folder);
+    const ikt_saver nothing = {.where = folder[0] ? folder : NULL};
     IKT_TRY(begin_watch(ctx, began, run));
+    IKT_MAY_PAUSE(ctx, &nothing, &has_worked);
     IKT_TRY(begin_model(ctx, run));
     announce(ctx, recipe->work.data.n, asked, run);
     IKT_TRY(open_similarities(ctx, recipe, source));
