@@ -197,7 +197,8 @@ static ikt_status note_originals(ikt_context *ctx, const ikt_source *source, ikt
 
 /* --- the line --------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Opens the rows of a run that has been decided on, and what goes with them.
+/* COLLECTIVE. Opens the rows of a run that has been decided on, and what goes with them. No
+ * checkpoint holds any of it: a signal to stop is heeded at once.
  *   source   the opened rows, or NULL
  *   data     receives what is made of them */
 static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, double began,
