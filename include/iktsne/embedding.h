@@ -143,7 +143,8 @@ IKT_API ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path
  * the file of output.file only.) The file appears complete or not at all.
  *   path        the same on all ranks
  *   overwrite   replace a file of that name
- * Errors: IKT_ERR_FILE; IKT_ERR_USAGE for an embedding that came from a file. */
+ * Errors: IKT_ERR_FILE; IKT_ERR_USAGE for an embedding that came from a file, and where the name
+ * says another format than HDF5. */
 IKT_API ikt_status ikt_embedding_write(ikt_embedding *embedding, const char *path, bool overwrite);
 
 /* COLLECTIVE. Draws the embedding, coloured by its labels, as a PNG file of 1200 x 1000 pixels.

@@ -9,6 +9,9 @@ import numpy as np
 
 BATCH = 65536
 
+# Endings by which programs know tables that are not HDF5; the program has the whole list (src/base/files.c).
+OTHERS = (".npy", ".npz", ".csv", ".tsv", ".txt", ".json", ".parquet", ".arrow", ".feather", ".mtx", ".mat", ".gz")
+
 
 def _open(path):
     """The schema of a table, and its batches."""
@@ -194,6 +197,11 @@ def main(arguments=None):
                       "of vectors, or all of numbers")
     verb.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
     asked = parser.parse_args(arguments)
+    stem, ending = os.path.splitext(asked.output)
+    if ending.lower() in OTHERS:
+        print(f"iktsne: error: the output is an HDF5 file, and by the name {asked.output} programs would take it for "
+              f"another format: name it {stem}.h5", file=sys.stderr)
+        return 2
     if os.path.exists(asked.output) and not asked.overwrite:
         print(f"iktsne: error: {asked.output} exists; --overwrite replaces it", file=sys.stderr)
         return 2

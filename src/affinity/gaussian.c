@@ -11,7 +11,9 @@
 #include "base/cpu.h"
 #include "base/exp_lanes.h"
 #include "base/log.h"
+#include "base/watch.h"
 #include "dist/shuffle.h"
+#include "linalg/blocks.h"
 
 enum { STEPS = 64 };
 static const double entropy_tolerance = 1e-6, step_most = 1.5;
@@ -141,30 +143,52 @@ typedef struct {
     double beta, shift;
 } bandwidth;
 
+enum { ROWS_TOGETHER = 512 }; /* own rows between two pauses */
+
+/* COLLECTIVE. The bandwidths of the own rows. */
+static ikt_status find_bandwidths(ikt_context *ctx, const ikt_dense *p, double perplexity,
+                                  bandwidth *mine) {
+    const ikt_row_range own = {p->rows.first, p->rows.count};
+    const int64_t steps = ikt_stream_steps(ctx, own.count, ROWS_TOGETHER);
+    for (int64_t step = 0; step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, ROWS_TOGETHER, step);
+#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
+        for (int64_t row = at.first; row < at.first + at.count; row++) {
+            const int64_t i = row - own.first;
+            double least, total;
+            mine[i].beta = ikt_gaussian_beta(p->value + i * p->stride, p->rows.n, row, perplexity,
+                                             &least, &total);
+            mine[i].shift = mine[i].beta * least - log(total);
+        }
+        IKT_TRY(ikt_watch_pause(ctx));
+    }
+    return IKT_OK;
+}
+
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
                         int64_t *zero_similarity) {
     bandwidth *mine IKT_AT_END(ikt_free) = NULL, *of IKT_AT_END(ikt_free) = NULL;
     *zero_similarity = 0;
-    const int64_t n = out->rows.n, first = out->rows.first;
+    const int64_t n = out->rows.n;
+    const ikt_row_range own = {out->rows.first, out->rows.count};
     const double scale = 1 / (2 * (double)n);
-    IKT_TRY(ikt_alloc_all(ctx, &mine, out->rows.count, sizeof *mine, "dense P"));
-#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < out->rows.count; i++) {
-        double least, total;
-        mine[i].beta = ikt_gaussian_beta(out->value + i * out->stride, n, first + i,
-                                         job->settings->gaussian.perplexity, &least, &total);
-        mine[i].shift = mine[i].beta * least - log(total);
-    }
+    IKT_TRY(ikt_alloc_all(ctx, &mine, own.count, sizeof *mine, "dense P"));
+    IKT_TRY(find_bandwidths(ctx, out, job->settings->gaussian.perplexity, mine));
     IKT_TRY(ikt_share_rows(ctx, &out->rows, mine, sizeof *mine, "dense P", &of));
+    const int64_t steps = ikt_stream_steps(ctx, own.count, ROWS_TOGETHER);
+    for (int64_t step = 0; step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, ROWS_TOGETHER, step);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t own = first; own < first + out->rows.count; own++) {
-        float *row = out->value + (own - first) * out->stride;
-        for (int64_t j = 0; j < n; j++) {
-            double squared = (double)row[j];
-            row[j] = (float)(scale * (exp(of[own].shift - of[own].beta * squared) +
-                                      exp(of[j].shift - of[j].beta * squared)));
+        for (int64_t i = at.first; i < at.first + at.count; i++) {
+            float *row = out->value + (i - own.first) * out->stride;
+            for (int64_t j = 0; j < n; j++) {
+                double squared = (double)row[j];
+                row[j] = (float)(scale * (exp(of[i].shift - of[i].beta * squared) +
+                                          exp(of[j].shift - of[j].beta * squared)));
+            }
+            row[i] = 0;
         }
-        row[own] = 0;
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

@@ -10,6 +10,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/sort.h"
+#include "base/watch.h"
 #include "linalg/blocks.h"
 #include "metric/metric.h"
 #include "neighbours/search.h"
@@ -70,6 +71,7 @@ static ikt_status stream(ikt_context *ctx, const ikt_rows *rows, batch *b) {
         else if (!b->is_pairs)
             IKT_TRY(ikt_dataset_read(b->data, at.first, at.count, b->block));
         offer_block(ctx, b, at.first, at.count);
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

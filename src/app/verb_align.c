@@ -74,7 +74,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_files files = {.ctx = ctx};
     ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", w.path[0]);
     ikt_files_add(&files, IKT_FILE_READ, "REFERENCE.h5", w.path[1]);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.h5", w.path[2]);
+    ikt_files_add_hdf5(&files, IKT_FILE_WRITTEN, "OUT.h5", w.path[2], ".h5", true);
     IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_inputs_check(ctx, w.path, 2));
     IKT_TRY(ikt_atomic_check(ctx, w.path[2], w.overwrite));

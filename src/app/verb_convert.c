@@ -47,7 +47,7 @@ static ikt_status convert(ikt_context *ctx, const command *asked) {
     ikt_files files = {.ctx = ctx};
     ikt_files_add(&files, IKT_FILE_READ, "INPUT", asked->path[0]);
     ikt_files_add(&files, IKT_FILE_READ, "--labels", asked->labels);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUTPUT.h5", asked->path[1]);
+    ikt_files_add_hdf5(&files, IKT_FILE_WRITTEN, "OUTPUT.h5", asked->path[1], ".h5", false);
     IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_convert(ctx, asked->path[0], asked->path[1], &options, &made));
     const ikt_log_number numbers[] = {IKT_LOG_INT("rows", made.n),

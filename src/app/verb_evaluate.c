@@ -1,5 +1,4 @@
 /* iktsne evaluate: measures of a finished embedding. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -174,9 +173,7 @@ static ikt_status write_curve(ikt_context *ctx, const command *asked, const ikt_
                     curve->rescaled[k - 1]);
         bool failed = !file || ferror(file) != 0;
         failed = (file && fclose(file) != 0) || failed;
-        if (failed)
-            st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", asked->curve,
-                          strerror(errno));
+        if (failed) st = ikt_atomic_failed(ctx, asked->curve, NULL);
     }
     return ikt_atomic_end(ctx, asked->curve, temporary, st);
 }

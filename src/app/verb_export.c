@@ -68,13 +68,16 @@ static ikt_status check_options(ikt_context *ctx, const command *w, const ikt_ex
 }
 
 /* An AnnData file that an embedding is added to keeps all that is in it, which may be read, too. */
-static ikt_status check_files(ikt_context *ctx, const command *w) {
+static ikt_status check_files(ikt_context *ctx, const command *w, const ikt_export_format *format) {
+    const bool is_named = !w->how.in_place; /* now; else it has its name */
     ikt_files files = {.ctx = ctx};
     ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", w->path[0]);
     ikt_files_add(&files, IKT_FILE_READ, "--h5ad", w->anndata);
     ikt_files_add_list(&files, "--columns", w->columns);
-    ikt_files_add(&files, w->how.in_place ? IKT_FILE_ADDED_TO : IKT_FILE_WRITTEN, "OUT",
-                  w->path[1]);
+    if (is_named && format->own_ending)
+        ikt_files_add_hdf5(&files, IKT_FILE_WRITTEN, "OUT", w->path[1], format->own_ending, false);
+    else
+        ikt_files_add(&files, is_named ? IKT_FILE_WRITTEN : IKT_FILE_ADDED_TO, "OUT", w->path[1]);
     return ikt_files_check(&files);
 }
 
@@ -103,7 +106,7 @@ static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) 
     ikt_export export IKT_AT_END(ikt_export_close) = {.file = NULL};
     IKT_TRY(choose_format(ctx, w, &format, &w->how.is_gzipped));
     IKT_TRY(check_options(ctx, w, format, is_key_given));
-    IKT_TRY(check_files(ctx, w));
+    IKT_TRY(check_files(ctx, w, format));
     const bool replaces = w->how.overwrite || w->how.in_place;
     if (w->how.in_place) snprintf(w->anndata, sizeof w->anndata, "%s", w->path[1]);
     IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], replaces)

@@ -59,7 +59,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_generation *generation = NULL;
     ikt_files files = {.ctx = ctx};
     ikt_files_add(&files, IKT_FILE_READ, "--source", settings.source);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.h5", positional[1]);
+    ikt_files_add_hdf5(&files, IKT_FILE_WRITTEN, "OUT.h5", positional[1], ".h5", false);
     IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_generation_open(ctx, positional[0], &settings, (uint64_t)seed, &generation));
     ikt_status st = ikt_generation_write(generation, positional[1], overwrite);

@@ -34,7 +34,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     settings.output.overwrite |= overwrite;
     ikt_files files = {.ctx = ctx};
     ikt_run_files_read(&settings, &files);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "output.file", settings.output.file);
+    ikt_files_add_hdf5(&files, IKT_FILE_WRITTEN, "output.file", settings.output.file, ".h5", false);
     IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_inputs_check(ctx, words.word, 1));
     IKT_TRY(ikt_atomic_check(ctx, settings.output.file, settings.output.overwrite));

@@ -16,6 +16,7 @@
 #include "plan/machine.h"
 #include "plan/plan.h"
 #include "recipe/recipe.h"
+#include "settings/checks.h"
 
 enum { TIMED_BYTES = 8 << 20, FLOAT16 = 3 /* the choice of --type after the types of ours */ };
 
@@ -165,6 +166,7 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     words->more = &part;
     IKT_TRY(ikt_machine_load(ctx, a->machine, &p.machine));
     IKT_TRY(ikt_settings_read(ctx, words, &settings));
+    IKT_TRY(ikt_check_apart(ctx, &settings));
     int ranks = (int)ikt_chosen(a->ranks, ikt_size(ctx));
     int threads = (int)ikt_chosen(settings.run.threads, ikt_threads(ctx));
     IKT_TRY(find_shape(ctx, a, &settings, &shape, &p.machine.file, &source));

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -150,8 +152,36 @@ bool ikt_atomic_is_stream(const char *path, const char *temporary) {
     return strcmp(path, temporary) == 0;
 }
 
+enum { PAUSE_MS = 50 }; /* between two looks at what a pipe waits for */
+
+/* What goes into a pipe waits for who reads it, but not beyond a signal that asks for the end.
+ *   self   the descriptor */
+static ssize_t put_in_pipe(void *self, const char *bytes, size_t count) {
+    struct pollfd pipe = {.fd = (int)(intptr_t)self, .events = POLLOUT};
+    size_t done = 0;
+    while (done < count) {
+        const ssize_t now = write(pipe.fd, bytes + done, count - done);
+        if (now >= 0) {
+            done += (size_t)now;
+        } else if (errno == EAGAIN && ikt_watch_is_signalled()) {
+            errno = EINTR;
+            return 0;
+        } else if (errno == EAGAIN) {
+            poll(&pipe, 1, PAUSE_MS);
+        } else if (errno != EINTR) {
+            return 0;
+        }
+    }
+    return (ssize_t)done;
+}
+
+static int close_pipe(void *self) {
+    return close((int)(intptr_t)self);
+}
+
 FILE *ikt_atomic_open(const char *temporary) {
-    const struct timespec pause = {0, 50000000};
+    const struct timespec pause = {0, PAUSE_MS * 1000000L};
+    const cookie_io_functions_t pipe = {.write = put_in_pipe, .close = close_pipe};
     struct stat is;
     const bool is_pipe = stat(temporary, &is) == 0 && S_ISFIFO(is.st_mode);
     int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);
@@ -160,11 +190,22 @@ FILE *ikt_atomic_open(const char *temporary) {
         file = open(temporary, O_WRONLY | O_NONBLOCK);
     }
     if (file < 0 && is_pipe && errno == ENXIO) errno = EINTR;
-    FILE *stream = file >= 0 && fcntl(file, F_SETFL, 0) == 0 ? fdopen(file, "wb") : NULL;
+    FILE *stream = NULL;
+    if (file >= 0 && is_pipe)
+        stream = fopencookie((void *)(intptr_t)file, "wb", pipe);
+    else if (file >= 0 && fcntl(file, F_SETFL, 0) == 0)
+        stream = fdopen(file, "wb");
     const int reason = errno;
     if (!stream && file >= 0) close(file);
     errno = reason;
     return stream;
+}
+
+ikt_status ikt_atomic_failed(ikt_context *ctx, const char *path, const char *when_unread) {
+    if (errno != EINTR)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
+    return ikt_fail(ctx, IKT_ERR_FILE, "nobody reads the pipe %s%s", path,
+                    when_unread ? when_unread : "; start what reads it, and then the same command");
 }
 
 /* --- disk space ------------------------------------------------------------------------------- */

@@ -41,9 +41,13 @@ ikt_status ikt_atomic_begin_keeping(ikt_context *ctx, const char *path, char *te
 bool ikt_atomic_is_stream(const char *path, const char *temporary);
 
 /* LOCAL. Opens such a file, or a stream, to be written from its beginning. A pipe waits for who
- * opens it, but not beyond a signal that asks for the end of the run: then errno is EINTR. NULL
- * with errno. */
+ * opens it, and what is written into it for who reads it, but not beyond a signal that asks for the
+ * end of the run: then errno is EINTR. NULL with errno. */
 FILE *ikt_atomic_open(const char *temporary);
+
+/* LOCAL. Fails with what errno says of a file that could not be opened so, or written.
+ *   when_unread   said where nobody reads a pipe; NULL: what to do then */
+ikt_status ikt_atomic_failed(ikt_context *ctx, const char *path, const char *when_unread);
 
 /* COLLECTIVE. Reserves `bytes` bytes of disk space for a file that has been begun and holds nothing
  * yet, so that writing it does not meet a full disk half-way. What is not used is given back by

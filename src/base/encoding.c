@@ -2,6 +2,7 @@
  * terminating zero is no continuation byte, so text that is cut short is never read beyond. */
 #include "base/encoding.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -134,6 +135,14 @@ void ikt_quote(FILE *file, const char *text) {
 void ikt_make_printable(char *text) {
     for (; *text; text++)
         if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
+
+char *ikt_integer_text(int64_t number, bool is_unsigned, char text[IKT_INTEGER_TEXT]) {
+    if (is_unsigned)
+        snprintf(text, IKT_INTEGER_TEXT, "%" PRIu64, (uint64_t)number);
+    else
+        snprintf(text, IKT_INTEGER_TEXT, "%" PRId64, number);
+    return text;
 }
 
 char *ikt_shell_word(const char *text, char *word, size_t size) {

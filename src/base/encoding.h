@@ -63,6 +63,11 @@ void ikt_quote(FILE *file, const char *text);
 /* LOCAL. What would break a line or steer the terminal becomes '?'. */
 void ikt_make_printable(char *text);
 
+/* LOCAL. An integer as a file has it: unsigned ones of 64 bits are kept as their bits, so that
+ * those of 2^63 and more are negative numbers here. Returns `text`. */
+enum { IKT_INTEGER_TEXT = 24 };
+char *ikt_integer_text(int64_t number, bool is_unsigned, char text[IKT_INTEGER_TEXT]);
+
 /* LOCAL, pure. A word of a command as a shell takes it: in quotes where it holds what a shell would
  * change, or nothing; cut at `size` bytes. Returns `word`. */
 char *ikt_shell_word(const char *text, char *word, size_t size);

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/comm.h"
 #include "base/context.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/part_file.h"
 
@@ -27,7 +29,18 @@ void ikt_files_add(ikt_files *files, ikt_file_use use, const char *role, const c
     ikt_file *f = &files->file[files->count++];
     f->role = role;
     f->use = use;
+    f->ending = NULL;
+    f->is_map = false;
     strcpy(f->path, name);
+}
+
+void ikt_files_add_hdf5(ikt_files *files, ikt_file_use use, const char *role, const char *name,
+                        const char *ending, bool is_map) {
+    const int64_t before = files->count;
+    ikt_files_add(files, use, role, name);
+    if (files->count == before) return;
+    files->file[before].ending = ending;
+    files->file[before].is_map = is_map;
 }
 
 void ikt_files_add_list(ikt_files *files, const char *role, const char *list) {
@@ -100,15 +113,79 @@ ikt_status ikt_files_look(ikt_files *files) {
     for (int64_t i = 0; i < files->count && st == IKT_OK && ikt_rank(files->ctx) == 0; i++)
         st = look(files->ctx, &files->file[i]);
     IKT_TRY(ikt_agree(files->ctx, st));
-    for (int64_t i = 0; i < files->count; i++) { /* roles are addresses of this process */
-        const char *role = files->file[i].role;
+    for (int64_t i = 0; i < files->count; i++) { /* texts are addresses of this process */
+        const char *role = files->file[i].role, *ending = files->file[i].ending;
         ikt_broadcast(files->ctx, &files->file[i], (int64_t)sizeof *files->file, 0);
         files->file[i].role = role;
+        files->file[i].ending = ending;
     }
     return IKT_OK;
 }
 
-/* --- the rule --------------------------------------------------------------------------------- */
+/* --- names of other formats ------------------------------------------------------------------- */
+
+/* Endings by which programs know formats that are not HDF5, and the verb that makes such a file of
+ * an embedding. */
+static const struct {
+    const char *ending, *format, *verb;
+} others[] = {{".npy", "NPY", "export"},     {".npz", "NPZ", NULL},
+              {".csv", "CSV", "export"},     {".tsv", "TSV", "export"},
+              {".txt", "text", NULL},        {".json", "JSON", NULL},
+              {".jsonl", "JSON", NULL},      {".yaml", "YAML", NULL},
+              {".yml", "YAML", NULL},        {".png", "PNG", "plot"},
+              {".svg", "SVG", "plot"},       {".pdf", "PDF", "plot"},
+              {".html", "HTML", "view"},     {".htm", "HTML", "view"},
+              {".parquet", "Parquet", NULL}, {".arrow", "Arrow", NULL},
+              {".feather", "Feather", NULL}, {".mtx", "Matrix Market", NULL},
+              {".mat", "MATLAB", NULL},      {".idx", "IDX", NULL},
+              {"-ubyte", "IDX", NULL},       {".libsvm", "LIBSVM", NULL},
+              {".svm", "LIBSVM", NULL},      {".safetensors", "safetensors", NULL},
+              {".fvecs", "vectors", NULL},   {".bvecs", "vectors", NULL},
+              {".ivecs", "vectors", NULL},   {".fbin", "vectors", NULL},
+              {".f16bin", "vectors", NULL},  {".u8bin", "vectors", NULL},
+              {".i8bin", "vectors", NULL},   {".ibin", "vectors", NULL},
+              {".zip", "ZIP", NULL},         {".gz", "gzip", NULL}}; /* the last one */
+enum { OTHERS = sizeof others / sizeof *others, GZIP = OTHERS - 1 };
+
+/* LOCAL, pure. The length of a name without that ending; that of all of it where it has another. */
+static size_t length_without(const char *name, size_t length, const char *ending) {
+    const size_t size = strlen(ending);
+    const bool has = length > size && name[length - size - 1] != '/' &&
+                     strncasecmp(name + length - size, ending, size) == 0;
+    return has ? length - size : length;
+}
+
+/* LOCAL, pure. Which other format a name says, OTHERS where none.
+ *   stem   receives the length of the name without the ending, and without .gz after it */
+static size_t other_format(const char *name, size_t *stem) {
+    const size_t length = length_without(name, strlen(name), others[GZIP].ending);
+    for (size_t k = 0; k < OTHERS; k++) {
+        *stem = length_without(name, length, others[k].ending);
+        if (*stem < length) return k;
+    }
+    *stem = length;
+    return length < strlen(name) ? (size_t)GZIP : (size_t)OTHERS;
+}
+
+/* LOCAL. Refuses an HDF5 file under a name that says another format. */
+static ikt_status check_name(ikt_context *ctx, const ikt_file *f) {
+    char better[IKT_PATH_MAX + 16], from[4 * IKT_PATH_MAX], to[4 * IKT_PATH_MAX];
+    char how[8 * IKT_PATH_MAX + 64] = "";
+    size_t stem;
+    const size_t k = f->ending ? other_format(f->path, &stem) : (size_t)OTHERS;
+    if (k == OTHERS) return IKT_OK;
+    stem = length_without(f->path, stem, f->ending); /* x.h5.gz */
+    snprintf(better, sizeof better, "%.*s%s", (int)stem, f->path, f->ending);
+    if (f->is_map && others[k].verb)
+        snprintf(how, sizeof how, "; `iktsne %s %s %s` makes that of it", others[k].verb,
+                 ikt_shell_word(better, from, sizeof from), ikt_shell_word(f->path, to, sizeof to));
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s is an HDF5 file, and by the name %s programs would take it for %s: name it "
+                    "%s%s",
+                    f->role, f->path, others[k].format, better, how);
+}
+
+/* --- two roles -------------------------------------------------------------------------------- */
 
 static bool is_in_same_folder(const ikt_file *a, const ikt_file *b) {
     return a->last[0] && b->last[0] && a->folder_device == b->folder_device &&
@@ -209,6 +286,8 @@ ikt_status ikt_files_check(ikt_files *files) {
         for (int64_t j = 0; j < files->count && st == IKT_OK; j++)
             if (i != j && files->file[i].use != IKT_FILE_READ)
                 st = check_pair(files->ctx, &files->file[i], &files->file[j]);
+    for (int64_t i = 0; i < files->count && st == IKT_OK; i++)
+        st = check_name(files->ctx, &files->file[i]);
     if (st == IKT_OK) st = ikt_agree(files->ctx, note_replaced(files));
     ikt_files_destroy(files);
     return st;

@@ -31,7 +31,7 @@ static ikt_status refuse(const ikt_shared_file *f, int code, const char *what) {
 }
 
 static ikt_status refuse_stream(const ikt_shared_file *f) {
-    return ikt_fail(f->ctx, IKT_ERR_FILE, "%s cannot be written: %s", f->path, strerror(errno));
+    return ikt_atomic_failed(f->ctx, f->path, NULL);
 }
 
 ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, int64_t bytes,
@@ -106,12 +106,16 @@ static ikt_status write_stream(ikt_shared_file *f, const char *bytes, int64_t co
     IKT_TRY(ikt_arrays_agree(&held));
     ikt_gather_counts(ctx, count, counts);
     bool good = ctx->rank != 0 || fwrite(bytes, 1, (size_t)count, f->stream) == (size_t)count;
+    int reason = errno;
     for (int r = 1; r < ctx->size; r++) {
         if (ctx->rank == r) ikt_send_receive(ctx, bytes, count, 0, NULL, 0, 0);
         if (ctx->rank != 0) continue;
         ikt_send_receive(ctx, NULL, 0, r, theirs, counts[r], r);
-        good = good && fwrite(theirs, 1, (size_t)counts[r], f->stream) == (size_t)counts[r];
+        if (!good) continue;
+        good = fwrite(theirs, 1, (size_t)counts[r], f->stream) == (size_t)counts[r];
+        reason = errno;
     }
+    errno = reason; /* not that of a message */
     return ikt_agree(ctx, good ? IKT_OK : refuse_stream(f));
 }
 

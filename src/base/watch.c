@@ -190,6 +190,12 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
 /* The end, where nothing was made that a checkpoint does not hold. */
 static ikt_status stop_at_once(ikt_context *ctx, const ikt_saver *saver) {
     const char *stage = ikt_stage_name(ikt_stage_innermost(ctx));
+    if (!saver->save)
+        return ikt_fail(ctx, IKT_STOPPED,
+                        "stopped by %s in the stage '%s', which no checkpoint holds; the same "
+                        "command goes on from the last one in %s, or begins anew where there is "
+                        "none",
+                        ikt_watch_reason(ctx), stage, saver->where);
     if (ctx->watch.has_saved)
         return ikt_fail(ctx, IKT_STOPPED, stopped, ikt_watch_reason(ctx), stage, "", saver->where);
     return ikt_fail(ctx, IKT_STOPPED,
@@ -215,13 +221,18 @@ ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool 
 }
 
 ikt_pausing ikt_watch_allow(ikt_context *ctx, const ikt_saver *saver, bool *has_worked) {
-    ctx->watch.saver = saver->where ? saver : NULL;
-    ctx->watch.has_worked = has_worked;
-    return (ikt_pausing){ctx};
+    ikt_watch *watch = &ctx->watch;
+    const ikt_pausing outside = {ctx, watch->saver, watch->has_worked};
+    if (saver->where) {
+        watch->saver = saver;
+        watch->has_worked = has_worked;
+    }
+    return outside;
 }
 
 void ikt_watch_forbid(const ikt_pausing *pausing) {
-    pausing->ctx->watch.saver = NULL;
+    pausing->ctx->watch.saver = pausing->saver;
+    pausing->ctx->watch.has_worked = pausing->has_worked;
 }
 
 ikt_status ikt_watch_pause(ikt_context *ctx) {

@@ -78,13 +78,17 @@ ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool 
 
 /* SAME-ARGS. To the end of the block in which this stands, ikt_watch_pause, which is called by code
  * that knows nothing of the stage that it works for, does as ikt_watch_pause_after with these,
- * which are borrowed. Where the saver has no folder it does nothing. */
+ * which are borrowed. Where the saver has no folder nothing changes. A saver without a function is
+ * for what no checkpoint holds: there `has_worked` stays false. */
 #define IKT_MAY_PAUSE(ctx, saver, has_worked)                                                      \
     const ikt_pausing ikt_may_pause_ IKT_AT_END(ikt_watch_forbid) =                                \
         ikt_watch_allow((ctx), (saver), (has_worked))
 
+/* Who may pause outside of that block. */
 typedef struct {
     ikt_context *ctx;
+    const ikt_saver *saver;
+    bool *has_worked;
 } ikt_pausing;
 
 ikt_pausing ikt_watch_allow(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);

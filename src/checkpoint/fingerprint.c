@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/sort.h"
+#include "base/watch.h"
 #include "checkpoint/checkpoint.h"
 #include "linalg/blocks.h"
 
@@ -43,6 +44,7 @@ static ikt_status hash_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum)
                           : ikt_source_read(source, at.first, at.count, read));
         if (is_sparse) hash_sparse(&sparse, at.count, read);
         *sum += ikt_row_hash_local(ctx, read, at.first, at.count, bytes);
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/sort.h"
+#include "base/watch.h"
 #include "data/missing.h"
 #include "dist/rows.h"
 #include "linalg/blocks.h"
@@ -186,6 +187,7 @@ static ikt_status go_through(ikt_context *ctx, ikt_source *source, visitor *visi
         const ikt_row_range at = ikt_stream_step(own, block, step);
         IKT_TRY(ikt_source_read_sparse(source, at.first, at.count, &rows));
         visit(p, &rows);
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

@@ -25,6 +25,7 @@
 #include "base/comm.h"
 #include "base/select.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "dist/rows.h"
 #include "metric/metric.h"
 
@@ -104,6 +105,7 @@ static ikt_status find_among_own(ikt_context *ctx, search *s) {
         const ikt_row_range at = ikt_stream_step(own, BLOCK, step);
         IKT_TRY(ikt_dataset_read(s->data, at.count > 0 ? at.first : 0, at.count, s->rows));
         if (at.count > 0) compare(ctx, s, at.first, at.count);
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "base/sort.h"
+#include "base/watch.h"
 #include "dist/rows.h"
 
 enum { STREAM_BYTES = 16 << 20 };
@@ -57,6 +58,7 @@ ikt_status ikt_blocks_read(ikt_context *ctx, const ikt_row_reader *reader, void 
                  end % IKT_BLOCK_ROWS == 0 || end == reader->n);
             done += part.count;
         }
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

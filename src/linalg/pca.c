@@ -10,6 +10,7 @@
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/sort.h"
+#include "base/watch.h"
 #include "dist/rows.h"
 #include "linalg/column_stats.h"
 #include "linalg/covariance_few.h"
@@ -179,6 +180,7 @@ ikt_status ikt_pca_scores(ikt_context *ctx, const ikt_pca *pca, const ikt_row_re
             int64_t now = read - i < IKT_TILE_ROWS ? read - i : IKT_TILE_ROWS;
             ikt_pca_project(pca, isa, rows + i * d, now, scores + (at.first - first + i) * pca->k);
         }
+        if (st == IKT_OK) st = ikt_watch_pause(ctx);
     }
     return st;
 }

@@ -126,6 +126,7 @@ ikt_status ikt_eigenpairs_find(ikt_context *ctx, const ikt_rows *rows, const ikt
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t s = 0; s <= options->steps_most && !made.has_converged; s++) {
         IKT_TRY(ikt_watcher_poll(ctx));
+        IKT_TRY(ikt_watch_pause(ctx));
         IKT_TRY(improve(&it, &made));
         IKT_TRY(extract(&it, &made));
     }

@@ -10,6 +10,7 @@
 #include "base/exact_sum.h"
 #include "base/rng.h"
 #include "base/sort.h"
+#include "base/watch.h"
 #include "neighbours/exact.h"
 #include "neighbours/search.h"
 
@@ -92,15 +93,19 @@ static ikt_status search(measurement *w) {
         scorer->widen(scorer, w->plain, w->sample, w->wide);
         sampled = ikt_scorer_rows(scorer->metric, w->wide, scorer->d, &all);
     }
-    ikt_status st = IKT_OK;
-    for (int64_t from = 0; from < own->count && st == IKT_OK; from += BLOCK_ROWS) {
+    const int64_t most = ikt_rows_count(own, 0); /* rank 0 owns the most rows */
+    for (int64_t done = 0; done < most; done += BLOCK_ROWS) {
+        const int64_t from = ikt_smaller(done, own->count);
         const int64_t count = ikt_smaller(own->count - from, BLOCK_ROWS);
         const char *rows = tiles->data + from * bytes;
+        ikt_status st = IKT_OK;
         if (w->packed) ikt_scorer_pack(w->ctx, scorer, rows, count, w->packed);
-        st = ikt_neighbours_offer(w->ctx, &sampled, w->slot, w->packed ? w->packed : rows,
-                                  own->first + from, count, w->best);
+        if (count > 0)
+            st = ikt_neighbours_offer(w->ctx, &sampled, w->slot, w->packed ? w->packed : rows,
+                                      own->first + from, count, w->best);
+        IKT_TRY(ikt_agree(w->ctx, st));
+        IKT_TRY(ikt_watch_pause(w->ctx));
     }
-    IKT_TRY(ikt_agree(w->ctx, st));
     return ikt_query_join(w->ctx, w->best, w->counts);
 }
 

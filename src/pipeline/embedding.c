@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "pipeline/line.h"
 #include "settings/checks.h"
 
@@ -60,6 +61,18 @@ ikt_status ikt_line_begin(ikt_line *line) {
     return ikt_line_load(line);
 }
 
+/* COLLECTIVE. From P on up to the loop there is nothing that a checkpoint holds, and what comes
+ * before has been saved where that was due: a signal to stop is heeded at once. */
+static ikt_status make(ikt_line *line, ikt_step_id id) {
+    const ikt_checkpoint_hooks *hooks = line->options->hooks;
+    const bool may_stop = hooks && id >= IKT_STEP_FILL_MATRIX && id < IKT_STEP_LOOP_FROM_TSNE;
+    const ikt_saver nothing = {.where = may_stop ? ikt_checkpoint_folder(hooks->checkpoint) : NULL};
+    bool has_worked = false;
+    IKT_MAY_PAUSE(line->ctx, &nothing, &has_worked);
+    if (run[id]) IKT_TRY(run[id](line));
+    return ikt_step_of(id)->makes == IKT_VALUE_POSITIONS ? ikt_line_start(line, id) : IKT_OK;
+}
+
 ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end) {
     const unsigned related = IKT_VALUE_CODES | IKT_VALUE_LISTS | IKT_VALUE_WEIGHTS | IKT_VALUE_P;
     if (line->k == 0 && ikt_steps_make(line->steps, related))
@@ -67,8 +80,7 @@ ikt_status ikt_line_run(ikt_line *line, ikt_step_id first, ikt_step_id end) {
     for (int s = 0; s < line->steps->count; s++) {
         const ikt_step_id id = line->steps->id[s];
         if (id < first || id >= end) continue;
-        if (run[id]) IKT_TRY(run[id](line));
-        if (ikt_step_of(id)->makes == IKT_VALUE_POSITIONS) IKT_TRY(ikt_line_start(line, id));
+        IKT_TRY(make(line, id));
     }
     return IKT_OK;
 }

@@ -2,6 +2,7 @@
 #include "pipeline/line.h"
 
 #include "affinity/matrix.h"
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -97,9 +98,15 @@ static ikt_status search_cells(ikt_line *line, const ikt_list_search *near, cons
     return IKT_OK;
 }
 
-/* COLLECTIVE. How much of the truth the lists hold. */
-static ikt_status measure_lists(ikt_line *line, const ikt_tiles *tiles) {
+/* COLLECTIVE. How much of the truth the lists hold.
+ *   course   which made them, and saves them where they are its own */
+static ikt_status measure_lists(ikt_line *line, const ikt_tiles *tiles, ikt_list_course *course,
+                                bool is_its_own) {
+    ikt_saver saver = ikt_list_saver(course);
+    bool has_worked = false;
+    if (!is_its_own) saver.save = NULL;
     IKT_IN_STAGE(line->ctx, IKT_STAGE_RECALL);
+    IKT_MAY_PAUSE(line->ctx, &saver, is_its_own ? &course->has_worked : &has_worked);
     return ikt_recall_measure(line->ctx, tiles, &line->lists, (uint64_t)line->settings->run.seed,
                               ikt_recall_rows(line->rows->n), &line->recall);
 }
@@ -119,7 +126,7 @@ static ikt_status compare_near_codes(ikt_line *line) {
     const ikt_list_search near =
         ikt_settings_list_search(line->settings, line->rows->n, line->k, fine.cells, 1, false);
     IKT_TRY(search_cells(line, &near, &cells, &fine, &tiles, &course));
-    return measure_lists(line, &tiles);
+    return measure_lists(line, &tiles, &course, true);
 }
 
 /* COLLECTIVE. The own rows as bytes, where a trial shows that these find nearly all there is.
@@ -147,11 +154,15 @@ static ikt_status choose_bytes(ikt_line *line, const ikt_cells *cells, ikt_array
     return IKT_OK;
 }
 
-/* COLLECTIVE. The lists by distances from those by bytes. */
-static ikt_status decide_lists(ikt_line *line, const ikt_tiles *tiles) {
+/* COLLECTIVE. The lists by distances from those by bytes, which are saved first where that is due:
+ * no checkpoint holds what is made of them until they have weights. */
+static ikt_status decide_lists(ikt_line *line, const ikt_tiles *tiles, ikt_list_course *course) {
+    const ikt_saver saver = ikt_list_saver(course);
+    IKT_IN_STAGE(line->ctx, IKT_STAGE_NEIGHBOURS);
+    if (saver.save && ikt_max_one(line->ctx, course->has_worked) > 0) /* by this start */
+        IKT_TRY(ikt_watch_stage_end(line->ctx, &saver));
     ikt_neighbours bytes IKT_AT_END(ikt_neighbours_destroy) = line->lists;
     line->lists = (ikt_neighbours){0};
-    IKT_IN_STAGE(line->ctx, IKT_STAGE_NEIGHBOURS);
     IKT_TRY(
         ikt_agree(line->ctx, ikt_neighbours_create(line->ctx, line->rows, line->k, &line->lists)));
     return ikt_byte_lists_decide(line->ctx, tiles, &bytes, &line->lists);
@@ -213,9 +224,9 @@ static ikt_status compare_near_rows(ikt_line *line) {
         ikt_tiles_destroy(&tiles);
         ikt_arrays_free(&held);
         IKT_TRY(read_tiles(line, &rows, NULL, &course, &tiles));
-        IKT_TRY(decide_lists(line, &tiles));
+        IKT_TRY(decide_lists(line, &tiles, &course));
     }
-    return measure_lists(line, &tiles);
+    return measure_lists(line, &tiles, &course, rows.bytes == NULL);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

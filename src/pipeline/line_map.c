@@ -28,8 +28,8 @@ ikt_status ikt_line_reorder(const ikt_line *line, bool back, const void *in, voi
 /* --- eigenvectors of P: a start, and the number of clusters --------------------------------------
  *
  * Neither is saved by checkpoints: after a stop before the loop's first iteration they are found
- * once more, with the same bits, which takes some tens of products with P; a run that is stopped
- * meanwhile finishes them first. */
+ * once more, with the same bits, which takes some tens of products with P; a signal to stop is
+ * heeded between two steps of the solver. */
 
 static ikt_spectrum_of spectrum_of(const ikt_line *line) {
     const ikt_p_form form = ikt_form_of(line);

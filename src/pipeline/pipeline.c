@@ -197,14 +197,20 @@ static ikt_status note_originals(ikt_context *ctx, const ikt_source *source, ikt
 
 /* --- the line --------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Opens the rows of a run that has been decided on, and what goes with them.
+/* COLLECTIVE. Opens the rows of a run that has been decided on, and what goes with them. No
+ * checkpoint holds any of it: a signal to stop is heeded at once.
  *   source   the opened rows, or NULL
  *   data     receives what is made of them */
 static ikt_status open_inputs(ikt_context *ctx, const ikt_settings *asked, double began,
                               ikt_recipe *recipe, ikt_run *run, ikt_source **source,
                               ikt_dataset **data) {
     ikt_settings *settings = &run->settings;
+    char folder[IKT_PATH_MAX];
+    bool has_worked = false;
+    ikt_checkpoint_folder_name(settings, folder);
+    const ikt_saver nothing = {.where = folder[0] ? folder : NULL};
     IKT_TRY(begin_watch(ctx, began, run));
+    IKT_MAY_PAUSE(ctx, &nothing, &has_worked);
     IKT_TRY(begin_model(ctx, run));
     announce(ctx, recipe->work.data.n, asked, run);
     IKT_TRY(open_similarities(ctx, recipe, source));

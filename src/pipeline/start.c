@@ -10,6 +10,7 @@
 #include "base/row_hash.h"
 #include "base/sort.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "dist/shuffle.h"
 #include "io/results/result.h"
 #include "io/sources/source.h"
@@ -48,6 +49,7 @@ static ikt_status find_sparse_scores(const ikt_line *line, double *scores) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
         IKT_TRY(ikt_dataset_read_sparse(line->data, at.first, at.count, &part));
         ikt_sparse_axes_scores(ctx, &axes, &part, scores + (at.first - own.first) * axes.q);
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }
@@ -149,6 +151,7 @@ static ikt_status find_pair_scores(const ikt_line *line, double *scores) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < at.count; i++)
             place_pairs(&axes, part + i * n, scores + (at.first + i - own.first) * q);
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }

@@ -54,6 +54,13 @@ static ikt_status fail(ikt_canvas *c, ikt_status kind, const char *reason) {
     return c->status;
 }
 
+/* By errno. */
+static ikt_status fail_to_write(ikt_canvas *c) {
+    if (c->status == IKT_OK)
+        c->status = ikt_atomic_failed(c->ctx, c->page.shown, c->page.when_unread);
+    return c->status;
+}
+
 static ikt_status check(ikt_canvas *c, cairo_status_t status) {
     if (status == CAIRO_STATUS_SUCCESS || status == CAIRO_STATUS_SURFACE_FINISHED) return c->status;
     return fail(c, status == CAIRO_STATUS_NO_MEMORY ? IKT_ERR_RESOURCE : IKT_ERR_FILE,
@@ -130,7 +137,7 @@ static cairo_status_t on_png(void *closure, const unsigned char *data, unsigned 
     p->sent += head;
     if (is_good && head > 0 && p->sent == HEAD) is_good = put_chunks(p);
     if (is_good && p->put(p->self, data + head, length - head)) return CAIRO_STATUS_SUCCESS;
-    fail(p->canvas, IKT_ERR_FILE, strerror(errno));
+    fail_to_write(p->canvas);
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
@@ -154,7 +161,7 @@ static bool put_in_file(void *self, const void *bytes, size_t count) {
 static cairo_status_t on_page(void *closure, const unsigned char *data, unsigned int length) {
     ikt_canvas *c = closure;
     if (put_in_file(c->file, data, length)) return CAIRO_STATUS_SUCCESS;
-    fail(c, IKT_ERR_FILE, strerror(errno));
+    fail_to_write(c);
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
@@ -325,10 +332,7 @@ ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_can
         at += strlen(at) + 1;
     }
     out->file = ikt_atomic_open(page->path);
-    if (!out->file && errno == EINTR && ikt_atomic_is_stream(page->shown, page->path))
-        return out->status = ikt_fail(ctx, IKT_ERR_FILE, "nobody reads the pipe %s%s", page->shown,
-                                      page->when_unread ? page->when_unread : "");
-    if (!out->file) return fail(out, IKT_ERR_FILE, strerror(errno));
+    if (!out->file) return fail_to_write(out);
     if (kind == IKT_CANVAS_SVG)
         begin_svg(out);
     else
@@ -523,7 +527,7 @@ ikt_status ikt_canvas_finish(ikt_canvas *c) {
                  c->page.shown, c->boxes);
     c->file = NULL;
     const bool is_short = ferror(file) != 0;
-    if (fclose(file) != 0 || is_short) fail(c, IKT_ERR_FILE, strerror(errno));
+    if (fclose(file) != 0 || is_short) fail_to_write(c);
     return c->status;
 }
 

@@ -64,7 +64,7 @@ typedef struct {
     int64_t width, height;    /* pixels, at most 32,767 */
     double dpi;               /* pixels in an inch of a page */
     ikt_rgb background;
-    const char *when_unread;                  /* said where nobody opens the pipe; NULL: nothing */
+    const char *when_unread;                  /* said where nobody reads the pipe, or NULL */
     const char *title, *footer, *description; /* "" where there is nothing */
 } ikt_canvas_page;
 

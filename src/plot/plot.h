@@ -26,7 +26,7 @@ typedef struct {
     bool names;              /* write names of classes on the map, where they are densest */
     bool overwrite;          /* replace a file of that name */
     const char *title;       /* UTF-8; NULL: name of the picture and number of points */
-    const char *when_unread; /* said where nobody opens the pipe; NULL: nothing */
+    const char *when_unread; /* said where nobody reads the pipe, or NULL */
     const char *footer;      /* small line below ("psi 1024, t 200, KL 1.23"); "" or NULL: none */
     const char *description; /* text kept in the file (configuration); "" or NULL: none */
 } ikt_plot_settings;

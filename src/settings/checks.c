@@ -53,11 +53,11 @@ void ikt_checkpoint_file_name(const char *folder, ikt_stage stage, bool is_previ
 static void add_written(const ikt_settings *settings, ikt_files *files) {
     const ikt_output_settings *output = &settings->output;
     char folder[IKT_PATH_MAX], path[IKT_PATH_MAX];
-    ikt_files_add(files, settings->run.extend > 0 ? IKT_FILE_CHANGED : IKT_FILE_WRITTEN,
-                  "output.file", output->file);
+    ikt_files_add_hdf5(files, settings->run.extend > 0 ? IKT_FILE_CHANGED : IKT_FILE_WRITTEN,
+                       "output.file", output->file, ".h5", true);
     ikt_files_add(files, IKT_FILE_WRITTEN, "output.picture", output->picture);
-    ikt_files_add(files, IKT_FILE_WRITTEN, "output.model", output->model);
-    ikt_files_add(files, IKT_FILE_WRITTEN, "output.graph", output->graph);
+    ikt_files_add_hdf5(files, IKT_FILE_WRITTEN, "output.model", output->model, ".h5", false);
+    ikt_files_add_hdf5(files, IKT_FILE_WRITTEN, "output.graph", output->graph, ".h5", false);
     ikt_checkpoint_folder_name(settings, folder);
     ikt_files_add(files, IKT_FILE_CHANGED, "run.checkpoint", folder);
     if (!folder[0]) return;

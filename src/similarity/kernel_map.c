@@ -6,6 +6,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/watch.h"
 #include "dist/shuffle.h"
 #include "linalg/blocks.h"
 #include "linalg/eigen.h"
@@ -64,6 +65,7 @@ ikt_status ikt_kernel_map_place(ikt_context *ctx, const ikt_kernel_map *map, ikt
                                   most->similarity + row);
             place(map, k + i * map->m, y + row * map->q);
         }
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }
@@ -83,6 +85,7 @@ ikt_status ikt_kernel_map_centre(ikt_context *ctx, ikt_similarities *s, int64_t 
     for (int64_t step = 0; step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
         IKT_TRY(ikt_similarities_of_chosen(s, at.first, at.count, k + (at.first - own.first) * m));
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     for (int64_t i = 0; i < own.count; i++)
         mean[i] = mean_of(k + i * m, m);

@@ -5,12 +5,12 @@
  * the texts in their order.
  * Advantage: bounded memory, and the slowest part, deflate, is shared. Disadvantage: one stream a
  * file, from one rank; it is a few hundred megabytes at most. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "base/arrays.h"
+#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/sort.h"
@@ -170,7 +170,7 @@ static ikt_status write_round(ikt_context *ctx, work *w, FILE *file, const char 
                fwrite(text, 1, (size_t)w->receive[r], file) == (size_t)w->receive[r] &&
                fputs("</script>\n", file) >= 0;
     }
-    if (!good) st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
+    if (!good) st = ikt_atomic_failed(ctx, path, NULL);
     return ikt_agree(ctx, st);
 }
 

@@ -6,7 +6,6 @@
  * or coloured anew. Disadvantage: all positions are loaded before anything is seen. */
 #include "viewer/viewer.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +25,7 @@ typedef struct {
 } page;
 
 static ikt_status failed(ikt_context *ctx, const page *p) {
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", p->path, strerror(errno));
+    return ikt_atomic_failed(ctx, p->path, NULL);
 }
 
 static bool put_part(const page *p, int part) {

@@ -3,3 +3,4 @@ ikt_add_script_test(NAME fault_changed_inputs LABEL fault TIMEOUT 600 SCRIPT fau
 ikt_add_script_test(NAME fault_kill LABEL fault TIMEOUT 900 SCRIPT fault/kill.sh)
 ikt_add_script_test(NAME fault_long_path LABEL fault TIMEOUT 240 SCRIPT fault/long_path.sh)
 ikt_add_script_test(NAME fault_other_iterations LABEL fault TIMEOUT 300 SCRIPT fault/other_iterations.sh)
+ikt_add_script_test(NAME fault_join_rounds LABEL fault TIMEOUT 300 SCRIPT fault/join_rounds.sh)

@@ -10,3 +10,4 @@ ikt_add_script_test(NAME fault_edges LABEL fault TIMEOUT 400 SCRIPT fault/edges.
 ikt_add_script_test(NAME fault_limits LABEL fault TIMEOUT 120 SCRIPT fault/limits.sh)
 ikt_add_script_test(NAME fault_trials LABEL fault TIMEOUT 300 SCRIPT fault/trials.sh)
 ikt_add_script_test(NAME fault_outputs LABEL fault TIMEOUT 300 SCRIPT fault/outputs.sh)
+ikt_add_script_test(NAME fault_output_names LABEL fault TIMEOUT 120 SCRIPT fault/output_names.sh)

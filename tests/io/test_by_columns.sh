@@ -17,7 +17,8 @@ $IKT_MPIRUN 3 "$IKT_PROGRAM" convert c.h5ad c.h5 --labels kind --sparse yes --qu
 "$python" -W ignore "$here/by_columns.py" check || fail "other numbers"
 expect 3 "has no labels 'nix' (--labels)" convert c.h5ad no.h5 --labels nix
 expect 2 "has only 120 rows" convert m.mat no.h5 --dataset S --rows 121
-expect 3 "entry 1 stands in row 7" convert m.mat no.h5 --dataset bad
+expect 3 "entry 1 stands in row 7, column 1 of" convert m.mat no.h5 --dataset bad
+expect 3 "entry 1 stands in row 9223372036854775813, column 1 of" convert m.mat no.h5 --dataset vast
 expect 3 "does not ascend from 0 to the 2 entries" convert m.mat no.h5 --dataset cut
 expect 3 "iktsne convert m.mat rows.h5 --dataset S" embed input.file=m.mat input.dataset=S output.file=no.h5
 exit "$failed"

@@ -245,6 +245,11 @@ def signs(x):
          classes=[0, 1] * 3, names="0,0\n1,0\n")
     case("comma-only-tab", "a\tb\n" + "1,5\t2,5\n" * 9,
          error=(4, "no column of numbers: 'a', 'b': numbers have commas for points: write them with points, or separate the cells by semicolons"))
+    case("exponent-d", "a,b\n" + "1.5D-01,-2.5d+00\n" * 9,
+         error=(4, "no column of numbers: 'a', 'b': numbers with the exponent D of Fortran: write them with E, 1.5E-01"))
+    case("exponent-none", "a,b\n" + "1D2,2.5D\n" * 9, error=(4, "no column of numbers$"))
+    case("geo", '!Series\t"x"\n"ID"\t"A"\t"B"\n' + '"p"\t0.5\t1.5\n' * 9 + "!end\n",
+         error=(4, "no column of numbers: its first lines begin with !, as those before a table of GEO do: remove all"))
     case("comma-only-bar", "a|b\n" + "1,5|2,5\n" * 9, error=(4, "no column of numbers: 'a', 'b': numbers have commas for points"))
     case("heading-below-zero", "id,-0.5,0,0.5\n" + "".join(f"{i},1,2,{i}\n" for i in range(30)),
          [[i, 1, 2, i] for i in range(30)])

@@ -1,10 +1,14 @@
 /* A file that all ranks write: pieces in order, of any length, complete or not at all. */
 #include "io/io_files.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/shared_file.h"
+#include "base/watch.h"
 
 enum { ROUNDS = 5, BYTES_MOST = 4096 };
 
@@ -96,4 +100,33 @@ static void no_folder(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
-IKT_MPI_TESTS(ikt_test(pieces_in_order), ikt_test(giving_up), ikt_test(no_folder))
+/* A pipe that nobody opens, and one whose reader does not read: a signal that asks for the end ends
+ * both waits, on all ranks, with the same sentence. */
+static void a_pipe_that_nobody_reads(void **state) {
+    static char piece[1 << 20];
+    ikt_context *ctx = *state;
+    char name[IO_NAME_MAX];
+    ikt_shared_file *file;
+    int reader = -1;
+    io_name(ctx, "pipe", name);
+    if (ikt_rank(ctx) == 0) assert_int_equal(mkfifo(name, 0600), 0);
+    ikt_barrier(ctx);
+    ikt_watch_signals();
+    assert_int_equal(raise(SIGTERM), 0);
+    assert_int_equal(ikt_shared_begin(ctx, name, false, 0, &file), IKT_ERR_FILE);
+    io_expect(ctx, "nobody reads the pipe");
+    assert_null(file);
+    if (ikt_rank(ctx) == 0) reader = open(name, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(ikt_shared_begin(ctx, name, false, 0, &file), IKT_OK);
+    const ikt_status st = ikt_shared_append(file, piece, sizeof piece);
+    assert_int_equal(st, IKT_ERR_FILE);
+    io_expect(ctx, "nobody reads the pipe");
+    assert_int_equal(ikt_shared_end(&file, st), IKT_ERR_FILE);
+    ikt_clear(ctx);
+    ikt_watch_signals_end();
+    if (reader >= 0) close(reader);
+    io_remove(ctx, name);
+}
+
+IKT_MPI_TESTS(ikt_test(pieces_in_order), ikt_test(giving_up), ikt_test(no_folder),
+              ikt_test(a_pipe_that_nobody_reads))

@@ -64,6 +64,13 @@ def test_named_and_plain_columns(tmp_path):
         assert file["columns/k"].asstr()[:].tolist() == ["x", "", "z"]
 
 
+def test_name_of_another_format(tmp_path, capsys):
+    write(pa.table({"v": [[1.0, 2.0]]}), tmp_path / "t.parquet")
+    assert main(["convert", str(tmp_path / "t.parquet"), str(tmp_path / "t.NPY")]) == 2
+    assert re.search(r"is an HDF5 file, .*: name it .*t\.h5\n$", capsys.readouterr().err)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+
+
 @pytest.mark.parametrize("data, words", [
     ({"v": [[1.0, 2.0], [3.0]]}, "row 1 .* 1 numbers, where others have 2"),
     ({"v": [[1.0, 2.0], None]}, "row 1 .* the vector is missing"),

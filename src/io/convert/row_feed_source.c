@@ -100,6 +100,7 @@ static ikt_status turn(ikt_row_feed *feed, hid_t group, const ikt_feed_options *
                                      .d = csc.d,
                                      .entries = csc.entries,
                                      .rows = csc.rows,
+                                     .is_unsigned = csc.is_unsigned,
                                      .column_starts = csc.starts,
                                      .values = csc.values};
     IKT_TRY(ikt_sparse_whole(feed->ctx, &all, &self->whole));

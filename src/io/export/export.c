@@ -225,4 +225,4 @@ static ikt_status write_npy(ikt_export *export, const ikt_export_options *option
     return ikt_shared_end(&file, write_places(export, file));
 }
 
-const ikt_export_format ikt_export_npy = {"npy", ".npy", false, false, true, write_npy};
+const ikt_export_format ikt_export_npy = {"npy", ".npy", NULL, false, false, true, write_npy};

@@ -61,11 +61,12 @@ typedef struct {
 } ikt_export_options;
 
 typedef struct {
-    const char *name;    /* "npy" */
-    const char *endings; /* ".npy", several with blanks between */
-    bool has_columns;    /* whether it holds more than the places */
-    bool is_text;        /* and may be gzipped */
-    bool is_stream;      /* written from front to back: into a pipe, too */
+    const char *name;       /* "npy" */
+    const char *endings;    /* ".npy", several with blanks between */
+    const char *own_ending; /* of a format that is HDF5: ".h5ad"; else NULL */
+    bool has_columns;       /* whether it holds more than the places */
+    bool is_text;           /* and may be gzipped */
+    bool is_stream;         /* written from front to back: into a pipe, too */
     /* COLLECTIVE. Errors: IKT_ERR_FILE, IKT_ERR_DATA, IKT_ERR_RESOURCE. */
     ikt_status (*write)(ikt_export *export, const ikt_export_options *options, const char *path);
 } ikt_export_format;

@@ -259,5 +259,5 @@ static ikt_status write_tsv(ikt_export *export, const ikt_export_options *option
     return write_text(export, options, path, '\t');
 }
 
-const ikt_export_format ikt_export_csv = {"csv", ".csv", true, true, true, write_csv};
-const ikt_export_format ikt_export_tsv = {"tsv", ".tsv", true, true, true, write_tsv};
+const ikt_export_format ikt_export_csv = {"csv", ".csv", NULL, true, true, true, write_csv};
+const ikt_export_format ikt_export_tsv = {"tsv", ".tsv", NULL, true, true, true, write_tsv};

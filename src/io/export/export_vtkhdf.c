@@ -189,5 +189,5 @@ static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_options *opt
 
 _Static_assert(PIECE % IKT_EXPORT_BLOCK == 0, "a block lies within a piece");
 
-const ikt_export_format ikt_export_vtkhdf = {"vtkhdf", ".vtkhdf .hdf", true,
+const ikt_export_format ikt_export_vtkhdf = {"vtkhdf", ".vtkhdf .hdf", ".vtkhdf",   true,
                                              false,    false,          write_vtkhdf};

@@ -219,8 +219,9 @@ typedef struct {
     int64_t *width; /* [columns] how many numbers a cell holds as a vector; 0: it is no vector */
     char *names;    /* [name_bytes] headings, each with its zero; "" without a header */
     int64_t name_bytes;
-    char unread[IKT_CSV_UNREAD]; /* which columns of text begin with a number with a comma, why it
-                                    is not read and what to do; "" where none does */
+    char unread[IKT_CSV_UNREAD]; /* which columns of text begin with a number with a comma or
+                                    Fortran's exponent, or that a file without numbers begins with
+                                    lines of GEO; why it is not read and what to do; "" else */
 } ikt_csv_columns;
 
 /* LOCAL. Goes to the beginning of the text and finds out what its columns are.

@@ -44,7 +44,8 @@ enum {
     OPEN,   /* nothing: they are missing */
     BROKEN, /* one begins as a vector, and is none: text, unless a vector follows */
     KNOWN,  /* a number, or text */
-    COMMA,  /* text that would be a number if its comma were a point */
+    COMMA,  /* text that would be a number if its comma were a point, */
+    LETTER, /* or the letter of its exponent were E */
     NARROW, /* a vector, though perhaps a text in brackets: "(40.7, -74.0)" */
     WIDE    /* a vector beyond doubt */
 };
@@ -64,6 +65,17 @@ static ikt_status check_text(const ikt_csv_records *r, const ikt_csv_columns *c,
     return IKT_OK;
 }
 
+/* Whether a cell is a number as Fortran writes it in double precision: "1.25D-01". */
+static bool has_letter(const char *cell) {
+    static const char digits[] = "0123456789";
+    const char *at = cell + (*cell == '-' || *cell == '+');
+    at += strspn(at, digits);
+    if (*at++ != '.') return false;
+    at += strspn(at, digits);
+    if ((*at != 'D' && *at != 'd') || (at[1] != '-' && at[1] != '+') || !at[2]) return false;
+    return !at[2 + strspn(at + 2, digits)];
+}
+
 static ikt_status look_at_cell(const ikt_csv_records *r, ikt_csv_columns *c, int64_t column,
                                unsigned char *seen) {
     const char *cell = r->cell[column];
@@ -77,6 +89,7 @@ static ikt_status look_at_cell(const ikt_csv_records *r, ikt_csv_columns *c, int
     *seen = width < 0 && begins_vector(cell) ? BROKEN : KNOWN;
     if (!ikt_csv_is_text(&c->how, cell)) return IKT_OK;
     if (*seen == KNOWN) c->role[column] = IKT_CSV_TEXT;
+    if (*seen == KNOWN && has_letter(cell)) *seen = LETTER;
     if (*seen == KNOWN && ikt_csv_comma(cell)) *seen = COMMA;
     return check_text(r, c, column);
 }
@@ -109,6 +122,37 @@ static ikt_status choose_vectors(const ikt_csv_records *r, ikt_csv_columns *c,
                     r->lines.path, names);
 }
 
+/* Appends the names of the columns that have shown that; false where there are none. */
+static bool list_columns(const ikt_csv_columns *c, const unsigned char *seen, unsigned char what,
+                         char *text, size_t size) {
+    char name[64];
+    for (int64_t k = 0; k < c->columns; k++) {
+        if (seen[k] != what) continue;
+        ikt_csv_name(c, k, name, sizeof name);
+        ikt_join(text, size, ", ", "'%s'", name);
+    }
+    return *text;
+}
+
+/* Tells why columns are text that people would take for numbers, where it is not for commas.
+ *   first   character of the first record after headings */
+static void tell_others(ikt_csv_columns *c, const unsigned char *seen, char first) {
+    char *text = c->unread;
+    const size_t size = sizeof c->unread - 200; /* with room for why */
+    bool has_numbers = false;
+    for (int64_t k = 0; k < c->columns; k++)
+        has_numbers |= c->role[k] == IKT_CSV_NUMBER;
+    const char *names = c->names ? c->names : "";
+    const char *heading = names + (!*names && c->name_bytes > 1); /* of row names: none */
+    if (list_columns(c, seen, LETTER, text, size))
+        ikt_join(text, sizeof c->unread, ": ",
+                 "numbers with the exponent D of Fortran: write them with E, 1.5E-01");
+    else if (!has_numbers && (first == '!' || *heading == '!'))
+        ikt_join(text, sizeof c->unread, "",
+                 "its first lines begin with !, as those before a table of GEO do: remove all such "
+                 "lines (grep -v '^!')");
+}
+
 /* Tells of columns that are text because of commas. */
 static void tell_commas(ikt_csv_columns *c, const unsigned char *seen) {
     static const char *const thousands =
@@ -118,12 +162,7 @@ static void tell_commas(ikt_csv_columns *c, const unsigned char *seen) {
         "have commas for points: write them with points, or separate the cells by semicolons";
     char name[64], *text = c->unread;
     const size_t size = sizeof c->unread - 200; /* with room for why */
-    for (int64_t k = 0; k < c->columns; k++) {
-        if (seen[k] != COMMA) continue;
-        ikt_csv_name(c, k, name, sizeof name);
-        ikt_join(text, size, ", ", "'%s'", name);
-    }
-    if (!*text) return;
+    if (!list_columns(c, seen, COMMA, text, size)) return;
     if (c->how.point > 0) {
         ikt_csv_name(c, c->how.point - 1, name, sizeof name);
         ikt_join(text, sizeof c->unread, ": ",
@@ -138,11 +177,13 @@ static void tell_commas(ikt_csv_columns *c, const unsigned char *seen) {
 ikt_status ikt_csv_find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_ready, bool chooses) {
     int64_t open = c->columns;
     bool end = !is_ready;
+    char first = '\0';
     IKT_ARRAYS(held, r->lines.ctx, "reader");
     unsigned char *seen = ikt_claim(&held, c->columns, sizeof *seen);
     IKT_TRY(held.status);
     for (int record = 0; !end && open > 0 && record < IKT_CSV_LOOKED_AT; record++) {
         IKT_TRY(ikt_csv_check_cells(r, c));
+        if (record == 0 && r->cells > 0) first = r->cell[0][0];
         open = 0;
         for (int64_t k = 0; k < c->columns; k++) {
             if (c->role[k] != IKT_CSV_NUMBER || seen[k] >= KNOWN) continue;
@@ -154,5 +195,6 @@ ikt_status ikt_csv_find_texts(ikt_csv_records *r, ikt_csv_columns *c, bool is_re
     for (int64_t k = 0; k < c->columns; k++)
         if (c->role[k] == IKT_CSV_NUMBER && seen[k] == BROKEN) c->role[k] = IKT_CSV_TEXT;
     tell_commas(c, seen);
+    if (!*c->unread) tell_others(c, seen, first);
     return chooses ? choose_vectors(r, c, seen) : IKT_OK;
 }

@@ -80,6 +80,7 @@ ikt_status ikt_column_read_wholes(ikt_column *c, int64_t first, int64_t count, i
     IKT_ARRAYS(held, c->ctx, "labels"); /* integers may be stored as floating numbers */
     double *reals = c->is_real ? ikt_claim(&held, count, sizeof *reals) : NULL;
     ikt_status st = IKT_OK;
+    char text[IKT_INTEGER_TEXT];
     IKT_TRY(ikt_arrays_agree(&held));
     IKT_TRY(reals ? ikt_column_read_reals(c, first, count, reals)
                   : read_range(c, c->is_wide ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64, first, count,
@@ -93,9 +94,10 @@ ikt_status ikt_column_read_wholes(ikt_column *c, int64_t first, int64_t count, i
         /* Integers that int64 does not hold would all become the greatest that it does: a class. */
         else if (c->is_wide && values[i] < 0)
             st = ikt_fail(c->ctx, IKT_ERR_DATA,
-                          "%s: '%s', row %lld: %llu is more than 2^63 - 1, the largest integer "
+                          "%s: '%s', row %lld: %s is more than 2^63 - 1, the largest integer "
                           "that is read here; number the classes from 0",
-                          c->path, c->name, (long long)(first + i), (unsigned long long)values[i]);
+                          c->path, c->name, (long long)(first + i),
+                          ikt_integer_text(values[i], true, text));
     }
     return ikt_agree(c->ctx, st);
 }

@@ -237,13 +237,18 @@ typedef struct {
     ikt_type type; /* of ours that holds every value: float16 and integers of up to 16 bits come as
                       float32, wider integers as float64 */
     bool is_integer;
-    bool is_short; /* integers that int32 holds */
-    bool is_wide;  /* integers of 64 bits, which float64 holds below 2^53 */
-    bool is_truth; /* truth values: an enumeration of one byte, which HDF5 makes no numbers of */
+    bool is_short;    /* integers that int32 holds */
+    bool is_wide;     /* integers of 64 bits, which float64 holds below 2^53 */
+    bool is_unsigned; /* of these those without a sign: int64 holds the half of them */
+    bool is_truth;    /* truth values: an enumeration of one byte, which HDF5 makes no numbers of */
 } ikt_h5_number;
 
 /* LOCAL. What elements of a stored type are; false where they are no such numbers. */
 bool ikt_h5_number_of(hid_t type, ikt_h5_number *number);
+
+/* LOCAL, pure. The type in memory by which integers come into int64: the unsigned ones of 64 bits
+ * with their bits (ikt_integer_text), as HDF5 would make the greatest of int64 of all beyond it. */
+hid_t ikt_h5_integer_type(const ikt_h5_number *number);
 
 /* LOCAL, pure. The type in memory of numbers of ours. */
 hid_t ikt_h5_memory_type(ikt_type type);

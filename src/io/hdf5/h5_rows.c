@@ -155,15 +155,20 @@ bool ikt_h5_number_of(hid_t type, ikt_h5_number *number) {
     const H5T_sign_t sign = class == H5T_INTEGER ? H5Tget_sign(type) : H5T_SGN_ERROR;
     const bool is_byte = is_truth || (class == H5T_INTEGER && size == 1 && sign == H5T_SGN_NONE);
     const size_t exact = class == H5T_FLOAT ? 4 : 2; /* bytes that float32 holds exactly */
-    *number = (ikt_h5_number){.type = is_byte         ? IKT_TYPE_U8
-                                      : size <= exact ? IKT_TYPE_F32
-                                                      : IKT_TYPE_F64,
-                              .is_integer = class == H5T_INTEGER,
-                              .is_short = class == H5T_INTEGER &&
-                                          (size < 4 || (size == 4 && sign == H5T_SGN_2)),
-                              .is_wide = class == H5T_INTEGER && size == 8,
-                              .is_truth = is_truth};
+    *number = (ikt_h5_number){
+        .type = is_byte         ? IKT_TYPE_U8
+                : size <= exact ? IKT_TYPE_F32
+                                : IKT_TYPE_F64,
+        .is_integer = class == H5T_INTEGER,
+        .is_short = class == H5T_INTEGER && (size < 4 || (size == 4 && sign == H5T_SGN_2)),
+        .is_wide = class == H5T_INTEGER && size == 8,
+        .is_unsigned = class == H5T_INTEGER && size == 8 && sign == H5T_SGN_NONE,
+        .is_truth = is_truth};
     return true;
+}
+
+hid_t ikt_h5_integer_type(const ikt_h5_number *number) {
+    return number->is_unsigned ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64;
 }
 
 hid_t ikt_h5_memory_type(ikt_type type) {

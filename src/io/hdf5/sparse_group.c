@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "base/sort.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
@@ -122,7 +123,8 @@ ikt_status ikt_csr_group_open(ikt_context *ctx, hid_t group, const char *name, i
     }
     g->number = part[0].number;
     g->entries = part[1].length;
-    g->is_short = part[1].number.is_short;
+    g->index = part[1].number;
+    g->start = part[2].number;
     if (part[0].length != g->entries)
         return ikt_fail(g->ctx, IKT_ERR_DATA,
                         "%s is damaged: %lld values in data, but %lld columns in indices", g->name,
@@ -144,26 +146,39 @@ void ikt_csr_group_close(ikt_csr_group *g) {
 
 /* --- where rows begin ------------------------------------------------------------------------- */
 
+/* LOCAL, pure. Whether a row may have the entries from .. to - 1. */
+static bool is_within(const ikt_csr_group *g, int64_t from, int64_t to) {
+    return from >= 0 && from <= to && to <= g->entries;
+}
+
+static ikt_status refuse_range(const ikt_csr_group *g, const int64_t range[2], int64_t row) {
+    const bool is_unsigned = g->start.is_unsigned;
+    const bool descends =
+        is_unsigned ? (uint64_t)range[0] > (uint64_t)range[1] : range[0] > range[1];
+    char from[IKT_INTEGER_TEXT], to[IKT_INTEGER_TEXT];
+    ikt_integer_text(range[0], is_unsigned, from);
+    ikt_integer_text(range[1], is_unsigned, to);
+    if (descends)
+        return ikt_fail(g->ctx, IKT_ERR_DATA,
+                        "%s is damaged: indptr descends from %s to %s at row %lld", g->name, from,
+                        to, (long long)row);
+    return ikt_fail(g->ctx, IKT_ERR_DATA,
+                    "%s is damaged: indptr places row %lld at entries %s to %s of %lld", g->name,
+                    (long long)row, from, to, (long long)g->entries);
+}
+
 ikt_status ikt_csr_group_starts(const ikt_csr_group *g, int64_t first, int64_t count,
                                 int64_t *start) {
     ikt_status st = IKT_OK;
+    char text[IKT_INTEGER_TEXT];
     start[0] = 0;
-    IKT_TRY(ikt_h5_read_rows(g->ctx, g->indptr, H5T_NATIVE_INT64, first, count > 0 ? count + 1 : 0,
-                             start));
+    IKT_TRY(ikt_h5_read_rows(g->ctx, g->indptr, ikt_h5_integer_type(&g->start), first,
+                             count > 0 ? count + 1 : 0, start));
     if (first == 0 && count > 0 && start[0] != 0)
-        st = ikt_fail(g->ctx, IKT_ERR_DATA, "%s is damaged: indptr begins with %lld, not 0",
-                      g->name, (long long)start[0]);
-    for (int64_t i = 0; i < count && st == IKT_OK; i++) {
-        const long long from = start[i], to = start[i + 1], row = first + i;
-        if (from > to)
-            st = ikt_fail(g->ctx, IKT_ERR_DATA,
-                          "%s is damaged: indptr descends from %lld to %lld at row %lld", g->name,
-                          from, to, row);
-        else if (from < 0 || to > g->entries)
-            st = ikt_fail(g->ctx, IKT_ERR_DATA,
-                          "%s is damaged: indptr places row %lld at entries %lld to %lld of %lld",
-                          g->name, row, from, to, (long long)g->entries);
-    }
+        st = ikt_fail(g->ctx, IKT_ERR_DATA, "%s is damaged: indptr begins with %s, not 0", g->name,
+                      ikt_integer_text(start[0], g->start.is_unsigned, text));
+    for (int64_t i = 0; i < count && st == IKT_OK; i++)
+        if (!is_within(g, start[i], start[i + 1])) st = refuse_range(g, start + i, first + i);
     return ikt_agree(g->ctx, st);
 }
 
@@ -221,11 +236,13 @@ ikt_status ikt_csr_group_entries(const ikt_csr_group *g, int64_t first, int64_t 
                                  const int64_t *start, uint32_t *column, double *value) {
     const int64_t entries = start[count] - start[0];
     const double limit = g->number.is_wide ? IKT_H5_EXACT_MOST : INFINITY;
-    void *to = g->is_short ? (void *)column : value;
-    const char *wide = g->is_short ? NULL : (const char *)value;
+    void *to = g->index.is_short ? (void *)column : value;
+    const char *wide = g->index.is_short ? NULL : (const char *)value;
     unsigned bad = 0;
+    char text[IKT_INTEGER_TEXT];
     if (g->entries == 0) return IKT_OK;
-    IKT_TRY(ikt_h5_read_rows(g->ctx, g->indices, g->is_short ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64,
+    IKT_TRY(ikt_h5_read_rows(g->ctx, g->indices,
+                             g->index.is_short ? H5T_NATIVE_INT32 : ikt_h5_integer_type(&g->index),
                              start[0], entries, to));
     ikt_status st = IKT_OK;
     if (take_columns(g, entries, wide, column)) {
@@ -233,10 +250,11 @@ ikt_status ikt_csr_group_entries(const ikt_csr_group *g, int64_t first, int64_t 
         while ((uint64_t)stored_column(column, wide, e) < (uint64_t)g->d)
             e++;
         st = ikt_fail(g->ctx, IKT_ERR_DATA,
-                      "%s is damaged: row %lld has an entry in column %lld, but columns go from 0 "
+                      "%s is damaged: row %lld has an entry in column %s, but columns go from 0 "
                       "to %lld",
                       g->name, (long long)row_of(first, count, start, e),
-                      (long long)stored_column(column, wide, e), (long long)g->d - 1);
+                      ikt_integer_text(stored_column(column, wide, e), g->index.is_unsigned, text),
+                      (long long)g->d - 1);
     }
     IKT_TRY(ikt_agree(g->ctx, st));
     IKT_TRY(ikt_h5_read_rows(g->ctx, g->data, H5T_NATIVE_DOUBLE, start[0], entries, value));
@@ -311,8 +329,9 @@ static ikt_status read_parts(ikt_context *ctx, const char *name, const list part
                             "%s: the integer %.0f, of 2^53 or more, loses digits as a floating "
                             "number; store it otherwise",
                             name, csc->values[e]);
-    IKT_TRY(list_read(ctx, &parts[1], name, H5T_NATIVE_INT64, csc->rows));
-    return list_read(ctx, &parts[2], name, H5T_NATIVE_INT64, csc->starts);
+    csc->is_unsigned = parts[1].number.is_unsigned;
+    IKT_TRY(list_read(ctx, &parts[1], name, ikt_h5_integer_type(&parts[1].number), csc->rows));
+    return list_read(ctx, &parts[2], name, ikt_h5_integer_type(&parts[2].number), csc->starts);
 }
 
 static void lists_end(list (*parts)[3]) {

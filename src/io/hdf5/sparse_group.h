@@ -31,10 +31,10 @@ typedef struct {
     ikt_context *ctx;
     const char *name; /* "file.h5:/X", borrowed */
     hid_t group, indptr, indices, data;
-    int64_t n, d;         /* rows, columns, at least 1 */
-    int64_t entries;      /* as stored; more than indptr says where some are no row's */
-    ikt_h5_number number; /* what the values are */
-    bool is_short;        /* columns are stored in 32 bits */
+    int64_t n, d;               /* rows, columns, at least 1 */
+    int64_t entries;            /* as stored; more than indptr says where some are no row's */
+    ikt_h5_number number;       /* what the values are */
+    ikt_h5_number index, start; /* what the columns and the numbers of indptr are */
 } ikt_csr_group;
 
 /* LOCAL. Whether a group has the three data sets of such a matrix, or says that it is sparse. */
@@ -75,10 +75,11 @@ ikt_status ikt_csr_group_entries(const ikt_csr_group *g, int64_t first, int64_t 
 
 typedef struct {
     int64_t n, d, entries;
-    ikt_type type;   /* that holds every value */
-    int64_t *rows;   /* [entries] from 0, column after column; as the file has them, unchecked */
-    int64_t *starts; /* [d + 1] first entry of each column; unchecked, too */
-    double *values;  /* [entries] */
+    ikt_type type;    /* that holds every value */
+    bool is_unsigned; /* the rows, as the file has them */
+    int64_t *rows;    /* [entries] from 0, column after column; as the file has them, unchecked */
+    int64_t *starts;  /* [d + 1] first entry of each column; unchecked, too */
+    double *values;   /* [entries] */
 } ikt_csc;
 
 /* LOCAL. Whether a group holds such a matrix. */

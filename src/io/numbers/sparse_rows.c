@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "base/sort.h"
 
 static const char purpose[] = "sparse rows";
@@ -217,11 +218,14 @@ static ikt_status check_triplets(ikt_context *ctx, const ikt_sparse_triplets *t)
                         t->path, (long long)t->entries);
     for (int64_t e = 0; e < t->entries; e++) {
         const int64_t column = t->columns ? t->columns[e] : 0;
+        char row[IKT_INTEGER_TEXT];
         if (t->rows[e] < 0 || t->rows[e] >= t->n || column < 0 || column >= t->d)
             return ikt_fail(ctx, IKT_ERR_DATA,
-                            "%s: entry %lld stands in row %lld, column %lld of a matrix of %lld x "
+                            "%s: entry %lld stands in row %s, column %lld of a matrix of %lld x "
                             "%lld (counted from 0)",
-                            t->path, (long long)e, (long long)t->rows[e], (long long)column,
+                            t->path, (long long)e,
+                            ikt_integer_text(t->rows[e], t->is_unsigned, row),
+                            (long long)(starts ? ikt_find_block(starts, t->d, e) : column),
                             (long long)t->n, (long long)t->d);
     }
     const ikt_memory_room room = ikt_memory_left(ctx);

@@ -78,6 +78,7 @@ typedef struct {
     const char *path; /* for messages */
     int64_t n, d, entries;
     const int64_t *rows;          /* [entries] from 0 */
+    bool is_unsigned;             /* the rows: those of 2^63 and more are negative here */
     const int64_t *columns;       /* [entries], or NULL: column_starts tells them */
     const int64_t *column_starts; /* [d + 1], where entries stand column after column */
     const double *values;         /* [entries] */

@@ -165,16 +165,19 @@ static ikt_status read_by_rows(genes *g) {
 
 /* COLLECTIVE. The entries of one gene, which all ranks read. */
 static ikt_status take_column(genes *g, int64_t w, const hid_t part[3]) {
+    const hid_t stored IKT_AT_END(ikt_h5_end) = H5Dget_type(part[2]);
     int64_t range[2] = {0, 0};
-    IKT_TRY(ikt_h5_read_rows(g->ctx, part[2], H5T_NATIVE_INT64, g->column[w], 2, range));
-    const int64_t count = range[1] - range[0];
+    char from[IKT_INTEGER_TEXT], to[IKT_INTEGER_TEXT];
+    ikt_h5_number start = {0};
+    (void)ikt_h5_number_of(stored, &start);
+    IKT_TRY(ikt_h5_read_rows(g->ctx, part[2], ikt_h5_integer_type(&start), g->column[w], 2, range));
+    const int64_t count = range[0] >= 0 && range[1] >= 0 ? range[1] - range[0] : -1;
     IKT_ARRAYS(held, g->ctx, purpose);
-    if (range[0] < 0 || count < 0 || range[1] > ikt_h5_length(part[0]) ||
-        range[1] > ikt_h5_length(part[1]))
+    if (count < 0 || range[1] > ikt_h5_length(part[0]) || range[1] > ikt_h5_length(part[1]))
         held.status =
-            ikt_fail(g->ctx, IKT_ERR_DATA,
-                     "%s is damaged: column %" PRId64 " has entries %" PRId64 " to %" PRId64,
-                     g->name, g->column[w], range[0], range[1]);
+            ikt_fail(g->ctx, IKT_ERR_DATA, "%s is damaged: column %" PRId64 " has entries %s to %s",
+                     g->name, g->column[w], ikt_integer_text(range[0], start.is_unsigned, from),
+                     ikt_integer_text(range[1], start.is_unsigned, to));
     int64_t *row = ikt_claim(&held, count, sizeof *row);
     double *value = ikt_claim(&held, count, sizeof *value);
     IKT_TRY(ikt_arrays_agree(&held));

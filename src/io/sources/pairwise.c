@@ -12,6 +12,7 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/encoding.h"
+#include "base/watch.h"
 #include "config/key.h"
 #include "dist/shuffle.h"
 #include "io/formats/matrix_market.h"
@@ -146,6 +147,7 @@ ikt_status ikt_pairwise_read(ikt_context *ctx, const ikt_pairwise *pairs, const 
         ikt_status st = widen(ctx, pairs, rows->first + done, count, stored, value);
         if (st == IKT_OK && count > 0) st = take(self, rows->first + done, count, value);
         IKT_TRY(ikt_agree(ctx, st));
+        IKT_TRY(ikt_watch_pause(ctx));
     }
     return IKT_OK;
 }
