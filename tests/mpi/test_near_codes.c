@@ -40,6 +40,8 @@ static const problem problems[] = {
     /* As bytes, near centres of a ring are hardly told apart. */
     {"float32, a ring", 5000, 6, 2500, 40, 0, 400, 10, IKT_TYPE_F32, false, 0.001, true},
     {"float32, many columns", 5000, 24, 400, 40, 0, 1200, 40, IKT_TYPE_F32, false, 0.02, false},
+    /* Of so many columns that cells are means, which find what drawn ones would not. */
+    {"float32, wide rows", 1500, 260, 200, 40, 0, 200, 150, IKT_TYPE_F32, false, 0.006, false},
 };
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
