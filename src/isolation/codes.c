@@ -146,7 +146,8 @@ int64_t ikt_coding_batch(int64_t bytes, int64_t each, int64_t t) {
 
 int64_t ikt_coding_tile(const ikt_coding *c, int64_t count, int64_t most, int64_t multiple) {
     const int64_t tiles = ikt_divide_up(ikt_divide_up(count, most), c->threads) * c->threads;
-    return ikt_divide_up(ikt_divide_up(count, tiles), multiple) * multiple;
+    const int64_t rows = ikt_divide_up(ikt_divide_up(count, tiles), multiple) * multiple;
+    return ikt_smaller(rows, most < multiple ? most : most / multiple * multiple);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */

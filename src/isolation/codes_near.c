@@ -37,7 +37,7 @@ typedef struct {
 typedef struct {
     ikt_row_lists lists;
     ikt_near_search search;
-    uint32_t *cell;   /* [block] coarse cell of each row of the block */
+    uint32_t *cell;   /* [block] a coarse cell near each row of the block */
     uint32_t *order;  /* [block] rows of the block by coarse cell */
     int64_t *first;   /* [cells + 1] where those of each cell begin there */
     workspace *space; /* [threads] */
@@ -189,7 +189,7 @@ static ikt_status allocate(near_coding *n) {
     for (workspace *w = n->space; w && w < n->space + c->threads; w++) {
         w->x = ikt_claim(held, rows * c->d, (size_t)c->element);
         w->open = ikt_claim(held, rows, sizeof *w->open);
-        ikt_cell_finder_create(held, &n->lists.near, &w->finder);
+        ikt_cell_finder_create(held, &n->lists.near, IKT_FINDER_FEW, &w->finder);
     }
     return held->status;
 }

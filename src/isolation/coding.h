@@ -73,8 +73,9 @@ ikt_status ikt_coding_gather(const ikt_coding *c, int64_t first, int64_t count, 
  * length. They depend on the problem alone, so that they are the same on all ranks. */
 int64_t ikt_coding_batch(int64_t bytes, int64_t each, int64_t t);
 
-/* LOCAL, pure. Rows of a tile, about `most` and a multiple of `multiple`, so that the threads have
- * equal shares of `count` rows. */
+/* LOCAL, pure. Rows of a tile, so that the threads have about equal shares of `count` rows, 1 at
+ * least: `most` at most, for which there is memory, and a multiple of `multiple` where that is not
+ * above it. */
 int64_t ikt_coding_tile(const ikt_coding *c, int64_t count, int64_t most, int64_t multiple);
 
 /* --- from lists of a row's nearest distinct centres (row_lists.c) --------------------------- */

@@ -16,8 +16,8 @@ enum {
     CENTRES_A_CELL = 64, /* four vectors of centres: a finer cell is more exact, but costs more */
     CELLS_MOST = 65536,  /* every rank holds them all, and brings them into order alone */
     CELLS_A_GROUP = 64,
-    NEAR_GROUPS = 8, /* in which the cell of a row is looked for */
-    FEW_ROWS = 32    /* that are compared at a time: several for each pack of cells */
+    ROUNDS = 2,   /* in which centres choose anew among means */
+    FEW_ROWS = 32 /* that are compared at a time: several for each pack of cells */
 };
 
 static const char purpose[] = "centres";
@@ -49,8 +49,10 @@ static int64_t finder_columns(const ikt_near_centres *near) {
     return ikt_packed_rows(most) + IKT_PACK_ROWS;
 }
 
-void ikt_cell_finder_create(ikt_arrays *held, const ikt_near_centres *near, ikt_cell_finder *out) {
-    const int64_t pairs = IKT_FINDER_ROWS * NEAR_GROUPS, d = near->d;
+void ikt_cell_finder_create(ikt_arrays *held, const ikt_near_centres *near, int64_t groups,
+                            ikt_cell_finder *out) {
+    const int64_t pairs = IKT_FINDER_ROWS * groups, d = near->d;
+    out->groups = groups;
     out->x = ikt_claim(held, IKT_FINDER_ROWS * d, sizeof *out->x);
     out->some = ikt_claim(held, FEW_ROWS * d, sizeof *out->some);
     out->distance = ikt_claim(held, FEW_ROWS * finder_columns(near), sizeof *out->distance);
@@ -63,15 +65,16 @@ void ikt_cell_finder_create(ikt_arrays *held, const ikt_near_centres *near, ikt_
 int64_t ikt_cell_finder_bytes(int64_t count, int64_t d) {
     const int64_t groups = ikt_near_centres_groups(count), number = sizeof(float);
     const int64_t columns = groups + 4 * CELLS_A_GROUP; /* groups differ in size */
-    return IKT_FINDER_ROWS * (d * number + 2 * NEAR_GROUPS * number + 8) +
+    return IKT_FINDER_ROWS * (d * number + 2 * IKT_FINDER_GROUPS * number + 8) +
            FEW_ROWS * (d + columns) * number + (groups + 1) * 8;
 }
 
-/* The nearest of the groups, in order; returns how many. `pair`: memory for finding them. */
-static int64_t nearest_groups(const ikt_near_centres *near, const float *distance,
-                              ikt_pair pair[IKT_SELECT_CAPACITY * NEAR_GROUPS]) {
+/* The nearest `wanted` of the groups, in order; returns how many. `pair`: memory for finding them.
+ */
+static int64_t nearest_groups(const ikt_near_centres *near, const float *distance, int64_t wanted,
+                              ikt_pair pair[IKT_SELECT_CAPACITY * IKT_FINDER_GROUPS]) {
     ikt_select nearest;
-    ikt_select_begin(&nearest, near->isa, NEAR_GROUPS, pair);
+    ikt_select_begin(&nearest, near->isa, wanted, pair);
     ikt_select_floats(&nearest, -1, 0, near->groups, distance);
     ikt_select_end(&nearest);
     ikt_pairs_sort(pair, nearest.count);
@@ -98,8 +101,8 @@ static int64_t find_groups(const ikt_near_centres *near, ikt_cell_finder *f, int
         near->metric->on(near->isa)->block(f->x + r * near->d, rows, near->group_packed,
                                            near->groups, near->d, f->distance);
         for (int64_t i = 0; i < rows; i++) {
-            ikt_pair pair[IKT_SELECT_CAPACITY * NEAR_GROUPS];
-            found = nearest_groups(near, f->distance + i * stride, pair);
+            ikt_pair pair[IKT_SELECT_CAPACITY * IKT_FINDER_GROUPS];
+            found = nearest_groups(near, f->distance + i * stride, f->groups, pair);
             for (int64_t e = 0; e < found; e++)
                 f->group[(r + i) * found + e] = ikt_pair_number(pair[e]);
         }
@@ -163,10 +166,10 @@ static ikt_status group_cells(ikt_context *ctx, const float *x, const uint32_t *
     }
     ikt_pack_rows_from(row, groups, d, near->group_packed);
     for (int64_t i = 0; i < cells; i++) {
-        ikt_pair nearest[IKT_SELECT_CAPACITY * NEAR_GROUPS];
+        ikt_pair nearest[IKT_SELECT_CAPACITY * IKT_FINDER_GROUPS];
         near->metric->on(near->isa)->block(x + sorted[i] * d, 1, near->group_packed, groups, d,
                                            distance);
-        nearest_groups(near, distance, nearest);
+        nearest_groups(near, distance, 1, nearest);
         group[i] = ikt_pair_number(nearest[0]);
     }
     ikt_order_by_group(group, cells, groups, near->group_first, order);
@@ -175,7 +178,7 @@ static ikt_status group_cells(ikt_context *ctx, const float *x, const uint32_t *
     return IKT_OK;
 }
 
-static ikt_status allocate(ikt_context *ctx, ikt_near_centres *near) {
+static ikt_status allocate(ikt_context *ctx, bool has_means, ikt_near_centres *near) {
     const int64_t cells = near->cells, groups = near->groups, count = near->count, d = near->d;
     const int64_t packed = ikt_packed_floats(cells, d);
     const int64_t group_packed = ikt_packed_floats(groups, d);
@@ -189,6 +192,7 @@ static ikt_status allocate(ikt_context *ctx, ikt_near_centres *near) {
     near->group_first = ikt_claim(held, groups + 1, sizeof *near->group_first);
     near->group_drawn = ikt_claim(held, groups, sizeof *near->group_drawn);
     near->group_packed = ikt_claim(held, group_packed, sizeof *near->group_packed);
+    if (has_means) near->mean = ikt_claim(held, cells * d, sizeof *near->mean);
     return held->status;
 }
 
@@ -214,13 +218,15 @@ static ikt_status draw_cells(ikt_context *ctx, const void *x, bool is_u8, uint64
     for (int64_t c = 0; c < cells; c++) {
         near->drawn[c] = (uint32_t)drawn[order[c]];
         row[c] = dense + order[c] * d;
+        if (near->mean) memcpy(near->mean + c * d, row[c], (size_t)d * sizeof *dense);
     }
     ikt_pack_rows_from(row, cells, d, near->packed);
     return IKT_OK;
 }
 
-/* COLLECTIVE. Gives every centre its cell, each rank a share of them, and its place. */
-static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
+/* COLLECTIVE. Gives every centre its cell, each rank a share of them, and its place.
+ *   groups   see ikt_cell_finder_create */
+static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8, int64_t groups,
                                 ikt_near_centres *near) {
     const ikt_rows share = ikt_rows_make(near->count, ikt_size(ctx), ikt_rank(ctx));
     const int64_t bytes = near->d * ikt_held_bytes(is_u8);
@@ -230,7 +236,7 @@ static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
     uint32_t *own = ikt_claim(&held, share.count, sizeof *own);
     ikt_cell_finder *finder = ikt_claim(&held, threads, sizeof *finder);
     for (int i = 0; finder && i < threads; i++)
-        ikt_cell_finder_create(&held, near, &finder[i]);
+        ikt_cell_finder_create(&held, near, groups, &finder[i]);
     IKT_TRY(ikt_arrays_agree(&held));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t i = 0; i < share.count; i += IKT_FINDER_ROWS)
@@ -244,9 +250,67 @@ static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
     return IKT_OK;
 }
 
+/* LOCAL. The means of the cells, by all threads: sums in the order of the centres' numbers. A cell
+ * without centres stays where it was.
+ *   x   [count * d] the centres by number */
+static ikt_status find_means(ikt_context *ctx, const float *x, ikt_near_centres *near) {
+    const int64_t d = near->d;
+    const int threads = ikt_threads(ctx);
+    IKT_ARRAYS(held, ctx, purpose);
+    double *sums = ikt_claim(&held, threads * d, sizeof *sums);
+    IKT_TRY(held.status);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (int64_t c = 0; c < near->cells; c++) {
+        const int64_t first = near->first[c], end = near->first[c + 1];
+        double *sum = sums + omp_get_thread_num() * d;
+        memset(sum, 0, (size_t)d * sizeof *sum);
+        for (int64_t at = first; at < end; at++)
+            for (int64_t k = 0; k < d; k++)
+                sum[k] += (double)x[near->number[at] * d + k];
+        for (int64_t k = 0; first < end && k < d; k++)
+            near->mean[c * d + k] = (float)(sum[k] / (double)(end - first));
+    }
+    return IKT_OK;
+}
+
+/* LOCAL. The means become what is chosen by, and are brought into an order again: groups are drawn
+ * from them. */
+static ikt_status choose_by_means(ikt_context *ctx, ikt_near_centres *near) {
+    const int64_t cells = near->cells, d = near->d;
+    IKT_ARRAYS(held, ctx, purpose);
+    uint32_t *sorted = ikt_claim(&held, cells, sizeof *sorted);
+    uint32_t *order = ikt_claim(&held, cells, sizeof *order);
+    float *mean = ikt_claim(&held, cells * d, sizeof *mean);
+    IKT_TRY(held.status);
+    memcpy(mean, near->mean, (size_t)(cells * d) * sizeof *mean);
+    for (int64_t c = 0; c < cells; c++)
+        sorted[c] = (uint32_t)c;
+    IKT_TRY(group_cells(ctx, mean, sorted, order, near));
+    for (int64_t c = 0; c < cells; c++) {
+        sorted[order[c]] = (uint32_t)c; /* where each cell is now */
+        memcpy(near->mean + c * d, mean + order[c] * d, (size_t)d * sizeof *mean);
+    }
+    for (int64_t g = 0; g < near->groups; g++)
+        near->group_drawn[g] = sorted[near->group_drawn[g]];
+    ikt_pack_rows(near->mean, cells, d, near->packed);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Some rounds of k-means. */
+static ikt_status move_cells(ikt_context *ctx, const float *x, ikt_near_centres *near) {
+    for (int round = 0; round < ROUNDS; round++) {
+        ikt_status st = find_means(ctx, x, near);
+        if (st == IKT_OK) st = choose_by_means(ctx, near);
+        IKT_TRY(ikt_agree(ctx, st));
+        const bool is_last = round + 1 == ROUNDS;
+        IKT_TRY(place_centres(ctx, x, false, is_last ? IKT_FINDER_GROUPS : IKT_FINDER_FEW, near));
+    }
+    return ikt_agree(ctx, find_means(ctx, x, near));
+}
+
 ikt_status ikt_near_centres_create(ikt_context *ctx, const ikt_metric *metric, const void *x,
                                    bool is_u8, int64_t count, int64_t d, uint64_t seed,
-                                   int64_t candidates, ikt_near_centres *out) {
+                                   int64_t candidates, bool has_means, ikt_near_centres *out) {
     ikt_near_centres made IKT_AT_END(ikt_near_centres_destroy) = {
         .metric = metric,
         .isa = ikt_cpu_isa(),
@@ -256,10 +320,11 @@ ikt_status ikt_near_centres_create(ikt_context *ctx, const ikt_metric *metric, c
         .groups = ikt_near_centres_groups(count),
         .candidates = candidates < count ? candidates : count};
     *out = (ikt_near_centres){0};
-    ikt_status st = allocate(ctx, &made);
+    ikt_status st = allocate(ctx, has_means, &made);
     if (st == IKT_OK) st = draw_cells(ctx, x, is_u8, seed, &made);
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(place_centres(ctx, x, is_u8, &made));
+    IKT_TRY(place_centres(ctx, x, is_u8, has_means ? IKT_FINDER_FEW : IKT_FINDER_GROUPS, &made));
+    if (has_means) IKT_TRY(move_cells(ctx, x, &made));
     return ikt_give(out, made);
 }
 
@@ -272,7 +337,7 @@ int64_t ikt_near_centres_bytes(int64_t count, int64_t d) {
     const int64_t cells = ikt_near_centres_cells(count), groups = ikt_near_centres_groups(count);
     const int64_t number = sizeof(uint32_t), wide = sizeof(int64_t);
     /* In the order: numbers and places, the cells of the centres on the way; cells and groups,
-     * packed and, on the way, as rows, with what draws and orders them. */
-    return count * 3 * number + cells * (d * 2 * (int64_t)sizeof(float) + 4 * number + 6 * wide) +
+     * packed, as means and, on the way, as rows, with what draws and orders them. */
+    return count * 3 * number + cells * (d * 3 * (int64_t)sizeof(float) + 4 * number + 6 * wide) +
            groups * (d * (int64_t)sizeof(float) + number + 2 * wide);
 }

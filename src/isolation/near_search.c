@@ -46,23 +46,31 @@ int64_t ikt_near_compared(int64_t centres, int64_t candidates) {
 /* --- making ----------------------------------------------------------------------------------- */
 
 /* Packs points as a level.
- *   drawn   [count] numbers of the centres that they are drawn as; NULL: all, by place */
-static ikt_status pack_level(const ikt_near_search *n, const uint32_t *drawn, int64_t count,
-                             ikt_arrays *held, ikt_near_level *level) {
-    const ikt_row_lists *l = n->lists;
-    const ikt_coding *c = l->c;
-    int64_t *index IKT_AT_END(ikt_free) = NULL;
-    if (drawn) IKT_TRY(ikt_alloc(c->ctx, &index, count, sizeof *index, purpose));
-    for (int64_t i = 0; drawn && i < count; i++)
-        index[i] = l->near.place[drawn[i]];
+ *   rows    what they are rows of
+ *   index   [count] which; NULL: all */
+static ikt_status pack_points(const ikt_near_search *n, const void *rows, const int64_t *index,
+                              int64_t count, ikt_arrays *held, ikt_near_level *level) {
+    const ikt_coding *c = n->lists->c;
     if (n->form.bytes)
-        return ikt_near_bytes_create(held, l->rows, index, count, c->d, n->form.mean,
+        return ikt_near_bytes_create(held, rows, index, count, c->d, n->form.mean,
                                      &level->points.bytes);
     void *slab = ikt_claim(held, ikt_centres_bytes(c->kernel, count, c->d), 1);
     IKT_TRY(held->status);
     ikt_centres_place(c->kernel, count, c->d, slab, &level->points.plain);
-    ikt_centres_fill(c->kernel, &level->points.plain, l->rows, index, NULL);
+    ikt_centres_fill(c->kernel, &level->points.plain, rows, index, NULL);
     return IKT_OK;
+}
+
+/* Packs groups or cells: means, or centres that they are drawn as.
+ *   drawn   [count] see near_centres.h; NULL: all means */
+static ikt_status pack_level(const ikt_near_search *n, const uint32_t *drawn, int64_t count,
+                             ikt_arrays *held, ikt_near_level *level) {
+    const ikt_near_centres *near = &n->lists->near;
+    int64_t *index IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_alloc(n->lists->c->ctx, &index, count, sizeof *index, purpose));
+    for (int64_t i = 0; i < count; i++)
+        index[i] = !drawn ? i : near->mean ? drawn[i] : near->place[drawn[i]];
+    return pack_points(n, near->mean ? near->mean : n->lists->rows, index, count, held, level);
 }
 
 /* The centres as bytes, where these choose as floats do; otherwise as the kernel has them. */
@@ -83,7 +91,7 @@ static ikt_status choose_form(ikt_near_search *n, ikt_arrays *held) {
     ikt_near_bytes_mean(c->ctx, l->rows, l->table.count, c->d, mean);
     n->form = (ikt_near_form){c->kernel, ikt_near_bytes_kernel_for(l->isa), mean, c->d,
                               ikt_near_bytes_words(c->d)};
-    IKT_TRY(pack_level(n, NULL, l->table.count, held, last));
+    IKT_TRY(pack_points(n, l->rows, NULL, l->table.count, held, last));
     IKT_TRY(ikt_near_trial(l, &plain, &n->form, &last->points, &share));
     ikt_log_numbers(
         c->ctx, IKT_LOG_DETAIL, IKT_LOG_NUMBERS(IKT_LOG_REAL("differing", share)),
@@ -106,7 +114,7 @@ static ikt_status create_levels(ikt_near_search *n, ikt_arrays *held) {
     n->wanted_most = ikt_larger(n->level[1].wanted, n->level[2].wanted);
     IKT_TRY(choose_form(n, held));
     IKT_TRY(pack_level(n, near->group_drawn, near->groups, held, &n->level[0]));
-    return pack_level(n, near->drawn, near->cells, held, &n->level[1]);
+    return pack_level(n, near->mean ? NULL : near->drawn, near->cells, held, &n->level[1]);
 }
 
 static ikt_status create_spaces(ikt_near_search *n, ikt_arrays *held) {

@@ -88,8 +88,13 @@ static ikt_status load_centres(ikt_row_lists *l) {
     IKT_TRY(ikt_alloc_all(c->ctx, &l->rows, count * c->d, (size_t)c->element, "centres"));
     IKT_TRY(ikt_dataset_gather(ikt_dataset_model(c->data), l->table.row, count, l->rows));
     if (c->places->near > 0 || spec->candidates > 0)
-        IKT_TRY(ikt_near_centres_create(c->ctx, ikt_metric_of(c->data), l->rows, c->kernel->is_u8,
-                                        count, c->d, spec->seed, spec->candidates, &l->near));
+        IKT_TRY(ikt_near_centres_create(
+            c->ctx, ikt_metric_of(c->data), l->rows, c->kernel->is_u8, count, c->d, spec->seed,
+            spec->candidates,
+            spec->candidates > 0 &&
+                ikt_near_has_means(ikt_bytes_suit(c->kernel->is_u8, c->kernel->is_manhattan, c->d),
+                                   c->d),
+            &l->near));
     const bool is_placed = is_kept && l->near.count > 0;
     if (is_placed) IKT_TRY(ikt_agree(c->ctx, reorder_rows(l)));
     IKT_ARRAYS(held, c->ctx, "centres");

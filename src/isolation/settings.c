@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "isolation/near_centres.h"
+
 enum {
     AUTO_LEAST = 2,
     COARSE_ROWS = 16, /* of a cell */
@@ -58,7 +60,8 @@ static const ikt_key keys[] = {
      NULL, "rows",
      "The centres that each row is compared with where its cells are found by approximate search. "
      "More centres make fewer cells differ from the exact ones and take longer; auto is 16,384, "
-     "and twice as many for rows of more than 256 columns, whose near centres are harder to find"},
+     "and twice as many for rows of more than 256 columns that are bytes or are compared by "
+     "Manhattan distances, whose near centres are harder to find"},
     {"model_from", IKT_KEY_STRING, offsetof(ikt_isolation_settings, model_from), "", 0, 0, 0, NULL,
      "",
      "An HDF5 file with other rows of the same columns, which the centres are drawn from; minmax, "
@@ -136,11 +139,11 @@ ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_sett
 
 int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres, int64_t d,
                                  bool has_bytes) {
-    const bool is_wide = d > MANY_COLUMNS, is_eased = is_wide && has_bytes;
+    const bool is_eased = ikt_near_has_means(has_bytes, d), is_hard = d > MANY_COLUMNS && !is_eased;
     const int64_t most = is_eased ? EXACT_WIDE : EXACT_CENTRES;
     const bool is_exact = settings->search == IKT_CELLS_EXACT ||
                           (settings->search == IKT_CELLS_AUTO && centres <= most);
-    const int64_t wanted = ikt_chosen(settings->candidates, is_wide ? 2 * CANDIDATES : CANDIDATES);
+    const int64_t wanted = ikt_chosen(settings->candidates, is_hard ? 2 * CANDIDATES : CANDIDATES);
     if (is_exact) return 0;
     if (wanted < centres) return wanted;
     return is_eased ? centres : 0;

@@ -83,8 +83,9 @@ ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_sett
 /* LOCAL, pure. The centres that a row of a model with `centres` distinct ones is compared with,
  * those of near coarse cells; 0: all, exactly. auto compares with all up to 65,536, and beyond with
  * 16,384, or with 32,768 where rows have more than 256 columns. Such rows, where they can be bytes
- * (near_bytes.h), are compared as those from 8,192 centres on: that takes a quarter to half of the
- * time.
+ * (near_bytes.h), are compared as those from 8,192 centres on, and with 16,384: that takes a
+ * quarter to half of the time, and cells that are means (near_centres.h) lose as few near centres
+ * with half as many.
  *   d           columns of a row
  *   has_bytes   rows are of float32, and not compared by Manhattan distances */
 int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres, int64_t d,

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "isolation/codes.h"
+#include "isolation/coding.h"
 #include "neighbours/exact.h"
 #include "neighbours/fine.h"
 #include "neighbours/foreign.h"
@@ -39,6 +40,8 @@ static const problem problems[] = {
     /* As bytes, near centres of a ring are hardly told apart. */
     {"float32, a ring", 5000, 6, 2500, 40, 0, 400, 10, IKT_TYPE_F32, false, 0.001, true},
     {"float32, many columns", 5000, 24, 400, 40, 0, 1200, 40, IKT_TYPE_F32, false, 0.02, false},
+    /* Of so many columns that cells are means, which find what drawn ones would not. */
+    {"float32, wide rows", 1500, 260, 200, 40, 0, 200, 150, IKT_TYPE_F32, false, 0.006, false},
 };
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
@@ -321,9 +324,25 @@ static void lists_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* A tile has no more rows than there is memory for, whatever the rows that a kernel takes at a time
+ * (6 on AVX2, which do not divide the 1,024 rows of 1,024 columns). */
+static void tiles_are_within_their_memory(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++)
+        for (int64_t multiple = 1; multiple <= 8; multiple++)
+            for (int64_t most = 1; most <= 40; most++)
+                for (int64_t count = 1; count <= 300; count++) {
+                    const ikt_coding c = {.threads = threads};
+                    const int64_t rows = ikt_coding_tile(&c, count, most, multiple);
+                    assert_in_range(rows, 1, most);
+                    assert_true(multiple > most || rows % multiple == 0);
+                }
+}
+
 IKT_MPI_TESTS(ikt_test(nearly_all_cells_are_exact), ikt_test(all_candidates_give_the_exact_cells),
               ikt_test(places_are_those_of_the_nearest),
               ikt_test(bits_do_not_depend_on_ranks_and_threads),
               ikt_test(bits_do_not_depend_on_the_instruction_set),
               ikt_test(fine_cells_find_similar_rows),
-              ikt_test(lists_do_not_depend_on_ranks_and_threads))
+              ikt_test(lists_do_not_depend_on_ranks_and_threads),
+              ikt_test(tiles_are_within_their_memory))

@@ -107,8 +107,8 @@ static void approximate_search_is_for_many_centres(void **state) {
     assert_int_equal(ikt_isolation_candidates(&settings, 65537, 256, true), 16384);
     assert_int_equal(ikt_isolation_candidates(&settings, 65537, 257, false), 32768);
     /* As bytes. */
-    assert_int_equal(ikt_isolation_candidates(&settings, 65537, 257, true), 32768);
-    assert_int_equal(ikt_isolation_candidates(&settings, 20000, 257, true), 20000);
+    assert_int_equal(ikt_isolation_candidates(&settings, 65537, 257, true), 16384);
+    assert_int_equal(ikt_isolation_candidates(&settings, 16000, 257, true), 16000);
     assert_int_equal(ikt_isolation_candidates(&settings, 8192, 257, true), 0);
     settings.search = IKT_CELLS_EXACT;
     assert_int_equal(ikt_isolation_candidates(&settings, 1000000, 1024, true), 0);
