@@ -212,11 +212,14 @@ ikt_status ikt_transform_summary_print(ikt_context *ctx, const ikt_transformed *
     ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
     ikt_text_add(&text, "%s: %lld rows among the %lld of %s. ", file, (long long)done->rows.n,
                  (long long)done->loaded.shape.n, model);
+    char labelled[64] = "them";
+    if (done->labelled < done->rows.n)
+        snprintf(labelled, sizeof labelled, "the %lld with a label", (long long)done->labelled);
     if (done->accuracy >= 0)
         ikt_text_add(&text,
-                     "For %.2f %% of them the class is that of most of the 10 nearest old "
+                     "For %.2f %% of %s the class is that of most of the 10 nearest old "
                      "rows in the map. ",
-                     100 * done->accuracy);
+                     100 * done->accuracy, labelled);
     if (!ikt_transform_projects(&done->loaded))
         ikt_text_add(&text, "The mean %s of a row is %.4f over %lld old neighbours. ",
                      done->loaded.shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "KL divergence",
