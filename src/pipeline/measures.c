@@ -69,7 +69,7 @@ static ikt_status add_row(ikt_context *ctx, overview *o, int64_t n, int64_t q, i
     o->distance[row] = -1;
     ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
     for (int64_t c = 0; c < ikt_smaller(o->classes.count, CLASSES_MOST); c++)
-        IKT_TRY(add_class(ctx, o, n, row, o->classes.label[c], out));
+        if (o->classes.label[c] >= 0) IKT_TRY(add_class(ctx, o, n, row, o->classes.label[c], out));
     return IKT_OK;
 }
 
