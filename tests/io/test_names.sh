@@ -163,6 +163,9 @@ assert f.attrs["label_names"] == "apple\nbeech\ncedar\naspen\nelm\n" and f["labe
     table some.csv abc ,beech,cedar
     places 1 "" named.mod.h5 some.csv
     tr '\n' ' ' <out.txt | grep -q 'For 100.00 % of the 80 with a label the class' || fail "rows without a label count"
+    awk -F, -v OFS=, 'NR > 1 && NR % 4 { $4 = "" } 1' old.csv >rare.csv
+    verb embed rare.csv rare.h5 input.labels=kind output.model=rare.mod.h5 output.picture=none $short || fail "embed"
+    places 1 "" rare.mod.h5 old.csv # in which old rows without a label have no vote
     table numbers.csv abc 0,1,2
     places none "labels of numbers.csv are numbers and those of named.mod.h5 names, so they cannot" named.mod.h5 numbers.csv
     verb embed numbers.csv numbers.h5 input.labels=kind output.model=numbers.mod.h5 output.picture=none $short || fail "embed"
