@@ -30,6 +30,7 @@ void ikt_measures_print(const ikt_measures *measures) {
 }
 
 void ikt_measures_json(ikt_json *json, const ikt_measures *measures) {
+    if (measures->unlabelled > 0) ikt_json_int(json, "rows_without_label", measures->unlabelled);
     ikt_json_begin(json, "measures", '{');
     for (int64_t i = 0; i < measures->count; i++) {
         const ikt_measure *m = &measures->list[i];

@@ -41,11 +41,16 @@ static bool is_in_summary(const ikt_measures *measures, const ikt_measure *m) {
 static void add_classes(ikt_text *text, const ikt_run *run, const ikt_measures *measures) {
     const ikt_measure *knn = find(measures, shown[0]), *first = find(measures, shown[1]);
     const ikt_measure *db = find(measures, shown[2]), *ch = find(measures, shown[3]);
+    char rows[64] = "rows";
+    if (measures->unlabelled > 0)
+        snprintf(rows, sizeof rows, "%lld rows with a label",
+                 (long long)(run->rows.n - measures->unlabelled));
     if (knn) {
         ikt_text_add(text,
-                     "In the map, %.2f %% of the rows have the class of most of their %d "
-                     "nearest rows",
-                     100 * knn->value, atoi(knn->name));
+                     "In the map, %.2f %% of the %s have the class of most of their %d "
+                     "nearest %srows",
+                     100 * knn->value, rows, atoi(knn->name),
+                     measures->unlabelled > 0 ? "such " : "");
         if (first)
             ikt_text_add(text, ", and %.2f %% that of the nearest one", 100 * (1 - first->value));
         if (knn->sample > 0)
@@ -212,11 +217,14 @@ ikt_status ikt_transform_summary_print(ikt_context *ctx, const ikt_transformed *
     ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
     ikt_text_add(&text, "%s: %lld rows among the %lld of %s. ", file, (long long)done->rows.n,
                  (long long)done->loaded.shape.n, model);
+    char labelled[64] = "them";
+    if (done->labelled < done->rows.n)
+        snprintf(labelled, sizeof labelled, "the %lld with a label", (long long)done->labelled);
     if (done->accuracy >= 0)
         ikt_text_add(&text,
-                     "For %.2f %% of them the class is that of most of the 10 nearest old "
+                     "For %.2f %% of %s the class is that of most of the 10 nearest old "
                      "rows in the map. ",
-                     100 * done->accuracy);
+                     100 * done->accuracy, labelled);
     if (!ikt_transform_projects(&done->loaded))
         ikt_text_add(&text, "The mean %s of a row is %.4f over %lld old neighbours. ",
                      done->loaded.shape.placing == IKT_PLACING_TRIPLETS ? "cost" : "KL divergence",

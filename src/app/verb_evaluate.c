@@ -9,6 +9,8 @@
 #include "base/atomic_file.h"
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/log.h"
+#include "checkpoint/checkpoint.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 #include "isolation/codes.h"
@@ -87,6 +89,31 @@ static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s
     return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);
 }
 
+/* The checksum of the rows that a run has read, among what its file tells. */
+static void keep_fingerprint(void *self, const char *name, const char *text, bool varying) {
+    if (!varying && strcmp(name, "input_fingerprint") == 0)
+        snprintf(self, IKT_INPUTS_TEXT, "%s", text);
+}
+
+/* COLLECTIVE. Warns where the input has other values than the run has read. A graph beside the rows
+ * has a checksum in place of theirs. */
+static ikt_status compare_input(ikt_context *ctx, const command *asked, const subject *s) {
+    char read[IKT_INPUTS_TEXT] = "", here[IKT_INPUT_TEXT];
+    if (!ikt_result_is_run(s->file) || !s->source || s->settings.input.graph[0]) return IKT_OK;
+    IKT_TRY(ikt_result_notes(s->file, keep_fingerprint, read));
+    if (!read[0]) return IKT_OK;
+    IKT_TRY(ikt_fingerprint_input(ctx, s->source, here));
+    const size_t length = strlen(here);
+    const bool is_same =
+        strncmp(read, here, length) == 0 && (read[length] == '\0' || strchr(",;", read[length]));
+    if (!is_same)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "the values of %s are not those that the run of %s has read: where these are other "
+                "data, measures against the input mean nothing",
+                asked->input, asked->argument[0]);
+    return IKT_OK;
+}
+
 /* The curve comes with the family `ranks`; its file is refused before anything long, where it is
  * one that is read, which the settings of the run tell. */
 static ikt_status check_curve(ikt_context *ctx, const command *asked,
@@ -127,9 +154,35 @@ static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s has %lld rows, the embedding %lld: not the same data", asked->input,
                         (long long)ikt_dataset_rows(s->data), (long long)s->rows.n);
+    IKT_TRY(compare_input(ctx, asked, s));
     IKT_TRY(read_labels(ctx, asked, s));
     return asked->kernel ? ikt_measure_codes(ctx, &s->settings, s->data, &s->rows, &s->codes)
                          : IKT_OK;
+}
+
+/* COLLECTIVE. KL(P || Q); where P follows labels, by those that the file of the run holds. */
+static ikt_status add_divergence(ikt_context *ctx, const subject *s, int q,
+                                 ikt_measures *measures) {
+    double kl, error;
+    char note[128] = "KL(P || Q), P computed again from the input";
+    bool present = false;
+    ikt_companions own IKT_AT_END(ikt_companions_free) = {.labels = NULL};
+    IKT_TRY(ikt_alloc_all(ctx, &own.labels, s->rows.count, sizeof *own.labels, "labels"));
+    IKT_TRY(ikt_result_read_labels(s->file, "labels", s->rows.first, s->rows.count, own.labels,
+                                   &present));
+    if (present) IKT_TRY(ikt_result_read_text(s->file, "label_names", &own.label_names));
+    if (!present && ikt_affinity_of(&s->settings.affinity)->scores == IKT_SCORES_CLASSES)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "--kl: P follows the labels of the run, and %s has no data set 'labels' "
+                        "that would hold them",
+                        ikt_result_path(s->file));
+    if (!present) ikt_free(&own.labels);
+    IKT_TRY(
+        ikt_measure_divergence(ctx, &s->settings, s->data, &own, &s->rows, q, s->y, &kl, &error));
+    if (error > 0)
+        snprintf(note, sizeof note,
+                 "KL(P || Q), estimated on pairs of rows with a standard error of %.5f", error);
+    return ikt_agree(ctx, ikt_measures_add(ctx, measures, "KL divergence", kl, 0, note));
 }
 
 static ikt_status measure(ikt_context *ctx, const command *asked, const subject *s,
@@ -142,16 +195,7 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
                                .data = s->data,
                                .codes = asked->kernel ? &s->codes : NULL};
     IKT_TRY(ikt_measures_compute(ctx, &asked->how, &what, measures));
-    if (asked->divergence) {
-        double kl, error;
-        char note[128] = "KL(P || Q), P computed again from the input";
-        IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->rows, (int)what.q, s->y, &kl,
-                                       &error));
-        if (error > 0)
-            snprintf(note, sizeof note,
-                     "KL(P || Q), estimated on pairs of rows with a standard error of %.5f", error);
-        IKT_TRY(ikt_agree(ctx, ikt_measures_add(ctx, measures, "KL divergence", kl, 0, note)));
-    }
+    if (asked->divergence) IKT_TRY(add_divergence(ctx, s, (int)what.q, measures));
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
     if (measures->count > 0) return IKT_OK;
     return ikt_fail(

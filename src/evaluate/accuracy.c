@@ -99,6 +99,11 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     const double queries = (double)looked_at;
     search_space space IKT_AT_END(search_space_destroy) = {.held = ikt_arrays_of(ctx, "measures")};
     char name[48];
+    if (k >= view->n) /* which `check` has told of where all rows have a label */
+        return ikt_measure_refuse(ctx, view->settings,
+                                  "%lld-nearest-neighbour accuracy: only %lld rows have a label; "
+                                  "choose a smaller k",
+                                  k, (long long)view->n);
     IKT_TRY(ikt_agree(ctx, search_space_create(view, &share, &space)));
     const right_rows right = count_right(ctx, view, &space);
     const double majority = (double)ikt_sum_one(ctx, right.by_majority);
@@ -148,13 +153,15 @@ const ikt_measure_family ikt_family_labels = {
 
 enum { VOTES_MOST = 256 };
 
-/* Whether the k best of a list tell the label. */
+/* Whether the k best of a list that have a label tell that of the row.
+ *   counts   receives whether there are such */
 static bool votes_for(const ikt_neighbours *lists, int64_t i, int64_t k, const int64_t *all,
-                      int64_t label) {
+                      int64_t label, bool *counts) {
     ikt_pair best[VOTES_MOST];
     int64_t votes[VOTES_MOST], count = 0;
     for (int64_t e = i * lists->k; e < (i + 1) * lists->k; e++) {
         ikt_pair pair = ikt_pair_make(lists->score[e], lists->row[e]);
+        if (all[lists->row[e]] < 0) continue;
         if (count == k && pair > best[k - 1]) continue;
         int64_t to = count < k ? count++ : k - 1;
         for (; to > 0 && best[to - 1] > pair; to--)
@@ -163,6 +170,7 @@ static bool votes_for(const ikt_neighbours *lists, int64_t i, int64_t k, const i
     }
     for (int64_t e = 0; e < count; e++)
         votes[e] = all[ikt_pair_number(best[e])];
+    *counts = count > 0;
     return count > 0 && ikt_votes_majority(votes, count) == label;
 }
 
@@ -170,11 +178,16 @@ ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
                                    const ikt_neighbours *lists, const int64_t *labels, int64_t k,
                                    double *accuracy) {
     const int64_t votes = ikt_smaller(ikt_smaller(k, lists->k), VOTES_MOST);
-    int64_t *all IKT_AT_END(ikt_free) = NULL, right = 0;
+    int64_t *all IKT_AT_END(ikt_free) = NULL, right = 0, asked = 0;
     IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *labels, "measures", &all));
-#pragma omp parallel for schedule(static) reduction(+ : right) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < rows->count; i++)
-        right += votes_for(lists, i, votes, all, labels[i]);
-    *accuracy = (double)ikt_sum_one(ctx, right) / (double)rows->n;
+#pragma omp parallel for schedule(static) reduction(+ : right, asked) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < rows->count; i++) {
+        bool counts = false;
+        if (labels[i] >= 0) right += votes_for(lists, i, votes, all, labels[i], &counts);
+        asked += counts;
+    }
+    asked = ikt_sum_one(ctx, asked);
+    right = ikt_sum_one(ctx, right);
+    *accuracy = asked > 0 ? (double)right / (double)asked : -1;
     return IKT_OK;
 }

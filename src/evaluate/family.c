@@ -18,6 +18,12 @@
 static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
     const ikt_measured *what = view->what;
     IKT_TRY(ikt_classes_find(ctx, what->labels, what->rows.count, &view->classes));
+    int64_t none = 0; /* labels below 0, which come first */
+    while (none < view->classes.count && view->classes.label[none] < 0)
+        none++;
+    view->classes.count -= none;
+    memmove(view->classes.label, view->classes.label + none,
+            (size_t)view->classes.count * sizeof *view->classes.label);
     IKT_ARRAYS(held, ctx, "measures");
     int32_t *own = ikt_claim(&held, what->rows.count, sizeof *own);
     view->size = ikt_claim_kept(&held, view->classes.count, sizeof *view->size);
@@ -25,8 +31,11 @@ static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
     for (int64_t i = 0; i < what->rows.count; i++)
         own[i] = (int32_t)ikt_classes_number(&view->classes, what->labels[i]);
     IKT_TRY(ikt_share_rows(ctx, &what->rows, own, sizeof *own, "measures", &view->class_of));
-    for (int64_t i = 0; i < view->n; i++)
+    for (int64_t i = 0; i < view->n; i++) {
+        if (view->class_of[i] < 0) continue;
         view->size[view->class_of[i]]++;
+        view->labelled++;
+    }
     return IKT_OK;
 }
 

@@ -32,8 +32,11 @@ typedef struct {
     int64_t n, q;
     float *y;            /* [n * q] positions of all rows */
     ikt_classes classes; /* of the labels; empty without */
-    int32_t *class_of;   /* [n] number of the class of every row; NULL without labels */
+    int32_t *class_of;   /* [n] number of the class of every row, -1: it has no label; NULL without
+                            labels. Families that need labels and look at the map alone have a view
+                            of the rows with a label */
     int64_t *size;       /* [classes.count] rows of each class */
+    int64_t labelled;    /* rows that have a label */
 } ikt_measure_view;
 
 typedef struct {
@@ -68,7 +71,22 @@ ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *s
 void ikt_measure_view_free(ikt_measure_view *view);
 int64_t ikt_measure_view_memory(const ikt_measure_extent *extent);
 
-/* LOCAL. The rows by class, in each class by number.
+/* The rows that have a label, as a map of their own (labelled.c). */
+typedef struct {
+    ikt_measured what;     /* of them: rows, y and labels; the rest as it was */
+    ikt_measure_view view; /* of them; empty where `missing` is 0 or all rows */
+    int64_t missing;       /* rows without a label, below 0 */
+    float *y;
+    int64_t *labels;
+} ikt_labelled_map;
+
+/* COLLECTIVE. Errors: IKT_ERR_RESOURCE; empty then. Freed with ikt_labelled_map_free; it must stay
+ * where it is until then, as the view points into it. */
+ikt_status ikt_labelled_map_make(ikt_context *ctx, const ikt_measure_settings *settings,
+                                 const ikt_measured *what, ikt_labelled_map *out);
+void ikt_labelled_map_free(ikt_labelled_map *map);
+
+/* LOCAL. The rows by class, in each class by number; all of them have one.
  *   begin   receives [classes.count + 1]: the first place of each class in `order`
  *   order   receives [n] rows
  * Both are held with the others; NULL where there is no memory. */

@@ -9,6 +9,7 @@
 
 #include "base/arrays.h"
 #include "base/encoding.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "evaluate/family.h"
 
@@ -236,12 +237,19 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
 static ikt_status check_classes(ikt_context *ctx, const ikt_measure_view *view,
                                 const ikt_measure_family *family, bool *is_good) {
     const int64_t count = view->classes.count, most = family->classes_most;
-    *is_good = most == 0 || (count >= 2 && count < view->n && count <= most);
+    const bool by_class = (family->needs & IKT_MEASURE_NEEDS_LABELS) != 0;
+    *is_good = most == 0 || (count >= 2 && count < view->labelled && count <= most);
+    if (*is_good && by_class && view->labelled < 2) {
+        *is_good = false;
+        return ikt_measure_refuse(ctx, view->settings,
+                                  "the measures '%s' need 2 rows with a label, and there %s",
+                                  family->name, view->labelled ? "is one" : "are none");
+    }
     if (*is_good) return IKT_OK;
     return ikt_measure_refuse(
         ctx, view->settings,
-        "%s need 2 to %lld classes, fewer than the %lld rows; the labels have %lld",
-        family->classes_for, (long long)most, (long long)view->n, (long long)count);
+        "%s need 2 to %lld classes, fewer than the %lld rows with a label; the labels have %lld",
+        family->classes_for, (long long)most, (long long)view->labelled, (long long)count);
 }
 
 /* COLLECTIVE. The wanted families that look at the same kind of queries, in one pass. */
@@ -296,6 +304,23 @@ static ikt_status check_finite(ikt_context *ctx, const ikt_measured *what) {
     return IKT_OK;
 }
 
+static bool asks_for_labels(const bool wanted[FAMILIES]) {
+    bool any = false;
+    for (size_t f = 0; f < FAMILIES; f++)
+        any |= wanted[f] && (families[f]->needs & IKT_MEASURE_NEEDS_LABELS) != 0;
+    return any;
+}
+
+static void tell_unlabelled(ikt_context *ctx, const ikt_measured *what,
+                            const ikt_labelled_map *labelled, ikt_measures *out) {
+    out->unlabelled = labelled->missing;
+    if (labelled->missing == 0) return;
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, IKT_LOG_NUMBERS(IKT_LOG_INT("rows", labelled->missing)),
+                    "%lld of %lld rows have no label (below 0, or an empty name): measures of "
+                    "classes leave them out",
+                    (long long)labelled->missing, (long long)what->rows.n);
+}
+
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                 const ikt_measured *what, ikt_measures *out) {
     selection asked = {.family = {false}};
@@ -303,6 +328,7 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
     const int64_t before = out->count;
     bool any = false;
     ikt_measure_view view IKT_AT_END(ikt_measure_view_free) = {0};
+    ikt_labelled_map labelled IKT_AT_END(ikt_labelled_map_free) = {.missing = 0};
     if (what->q < 1 || what->q > IKT_AXES_MOST)
         return ikt_fail(
             ctx, IKT_ERR_USAGE,
@@ -314,11 +340,15 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
         any = any || wanted[f];
     if (!any) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
+    if (asks_for_labels(wanted)) IKT_TRY(ikt_labelled_map_make(ctx, settings, what, &labelled));
+    tell_unlabelled(ctx, what, &labelled, out);
     for (size_t f = 0; f < FAMILIES; f++) {
+        const bool by_class = (families[f]->needs & IKT_MEASURE_NEEDS_LABELS) != 0;
+        const ikt_measure_view *seen = by_class && labelled.view.n > 0 ? &labelled.view : &view;
         bool is_good;
         if (!wanted[f] || !families[f]->compute) continue;
-        IKT_TRY(check_classes(ctx, &view, families[f], &is_good));
-        if (is_good) IKT_TRY(ikt_agree(ctx, families[f]->compute(ctx, &view, out)));
+        IKT_TRY(check_classes(ctx, seen, families[f], &is_good));
+        if (is_good) IKT_TRY(ikt_agree(ctx, families[f]->compute(ctx, seen, out)));
     }
     IKT_TRY(compute_queries(ctx, &view, false, wanted, out));
     IKT_TRY(compute_queries(ctx, &view, true, wanted, out));

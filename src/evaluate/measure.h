@@ -41,7 +41,8 @@ typedef struct {
     ikt_rows rows;
     const float *y;        /* [rows.count * q] */
     int64_t q;             /* columns of y: 1, 2 or 3 */
-    const int64_t *labels; /* [rows.count]; has_labels false: none */
+    const int64_t *labels; /* [rows.count]; has_labels false: none. Below 0: the row has none, and
+                              measures of classes are those of the others */
     bool has_labels;
     ikt_dataset *data; /* the input, or NULL on all ranks: families that need it are left out */
     const ikt_codes *codes; /* codes of the own rows, or NULL on all ranks, as with data */
@@ -66,6 +67,7 @@ typedef struct {
     ikt_measure *list; /* [count], owned */
     int64_t count, capacity;
     ikt_rank_curve curve; /* owned; empty unless asked for */
+    int64_t unlabelled;   /* rows without a label, which measures of classes left out */
 } ikt_measures;
 
 /* LOCAL. Defaults: k 10, trust_k 12, 5 triplets, 10 restarts, exact up to 20,000 rows, then 2,000
@@ -162,7 +164,9 @@ void ikt_measures_destroy(ikt_measures *measures);
 /* --- before anything is placed -------------------------------------------------------------- */
 
 /* COLLECTIVE. Share of rows whose label the majority of their k best neighbours has (of fewer where
- * lists are shorter); among equal votes the smallest label counts.
+ * lists are shorter); among equal votes the smallest label counts. Rows without a label (below 0)
+ * neither count nor have a vote, nor do rows count none of whose neighbours has one; negative where
+ * no row is left.
  *   lists      neighbours by score, in any order
  *   labels     [rows->count] of the own rows, in the order of the lists
  *   accuracy   the same on every rank

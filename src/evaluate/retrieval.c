@@ -18,8 +18,8 @@
  * placed: what the same error of the map is to be compared with. Distances are those of the input,
  * also where these come from similarities; ties go to the lower row. */
 #include "base/comm.h"
-#include "base/sort.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "evaluate/family.h"
 
 enum { RELEVANT = 20, RETRIEVED = 100 };
@@ -159,13 +159,22 @@ const ikt_measure_family ikt_family_triplets = {
 
 /* --- labels of the input ---------------------------------------------------------------------- */
 
+/* Whether a row is another one than the query and has a label. */
+static inline bool is_other(const ikt_measure_view *view, const ikt_query *query, int64_t j) {
+    return j != query->row && view->class_of[j] >= 0;
+}
+
 static void see_nearest(void *self, const ikt_query *query) {
     const counter *c = self;
     const ikt_measure_view *view = c->view;
-    int64_t nearest = query->row > 0 ? 0 : 1;
+    int64_t nearest = 0;
+    if (view->class_of[query->row] < 0) return;
+    while (!is_other(view, query, nearest)) /* there are two rows with a label */
+        nearest++;
     for (int64_t j = nearest + 1; j < view->n; j++)
-        if (j != query->row && query->distance[j] < query->distance[nearest]) nearest = j;
+        if (is_other(view, query, j) && query->distance[j] < query->distance[nearest]) nearest = j;
     c->count[query->thread * COUNTS] += view->class_of[nearest] != view->class_of[query->row];
+    c->count[query->thread * COUNTS + 1]++;
 }
 
 static ikt_status begin_nearest(const ikt_measure_view *view, ikt_query_observer *observer) {
@@ -175,9 +184,10 @@ static ikt_status begin_nearest(const ikt_measure_view *view, ikt_query_observer
 static ikt_status finish_nearest(ikt_context *ctx, const ikt_measure_view *view, void *self,
                                  ikt_measures *out) {
     const counter *c = self;
-    const int64_t queries = collect(ctx, c);
+    const bool is_sample = collect(ctx, c) < view->n;
+    const int64_t queries = c->count[1]; /* those with a label; of a sample there may be none */
     return ikt_measures_add(ctx, out, "1-NN error, input", (double)c->count[0] / (double)queries,
-                            queries < view->n ? queries : 0,
+                            is_sample ? queries : 0,
                             "share of rows whose nearest row in the input has another label");
 }
 

@@ -42,12 +42,14 @@ static void see(void *self, const ikt_query *query) {
     const ikt_measure_view *view = k->view;
     part *p = &k->parts[query->thread];
     const int64_t own = view->class_of[query->row];
+    int64_t others = 0;
+    if (own < 0) return;
     /* Others of its class that a row must have within b_l: .51 |C_l|, rounded up. */
     const int64_t needed = (51 * view->size[own] + 99) / 100;
-    int64_t others = 0;
     double *across = p->across + own * k->count;
     for (int64_t j = 0; j < view->n; j++) {
         int64_t c = view->class_of[j];
+        if (c < 0) continue;
         if (c == own && j != query->row) p->own[others++] = query->distance[j];
         if (c != own && (double)query->distance[j] < across[c])
             across[c] = (double)query->distance[j];
@@ -98,7 +100,7 @@ static limits find_limits(const work *k, const part *all) {
     const int64_t count = k->count;
     limits found = {.separated = INFINITY, .near = {0, 1}, .small = -1};
     for (int64_t c = 0; c < count; c++) {
-        const bool few = 10 * count * view->size[c] < view->n || isinf(all->half[c]);
+        const bool few = 10 * count * view->size[c] < view->labelled || isinf(all->half[c]);
         if (few && found.small < 0) found.small = c;
         /* Not spherical: .51 of the class are more than all others, or duplicates, where b > 0 is
          * asked for. */
@@ -113,7 +115,7 @@ static limits find_limits(const work *k, const part *all) {
         const int64_t a = e / count, b = e % count;
         const double widest = fmax(all->half[a], all->half[b]);
         if (a == b || isinf(all->across[e]) || !(widest > 0)) continue;
-        const double gamma = (all->across[e] / widest - 1) / log((double)view->n);
+        const double gamma = (all->across[e] / widest - 1) / log((double)view->labelled);
         if (gamma < found.separated) {
             found.separated = gamma;
             found.near[0] = ikt_smaller(a, b);

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/sort.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"
 #include "linalg/procrustes.h"
@@ -56,6 +56,7 @@ static void class_centres(const ikt_measure_view *map, int64_t first, int64_t pa
     const int64_t q = map->q;
     for (int64_t i = first; i < past; i++) {
         const int64_t c = map->class_of[i];
+        if (c < 0) continue;
         rows[c]++;
         for (int64_t a = 0; a < q; a++)
             at[c * q + a] += (double)map->y[i * q + a];

@@ -40,6 +40,7 @@ static ikt_status write_parts(ikt_context *ctx, ikt_model_writer *w, const ikt_m
 static ikt_status write_head(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
                              ikt_model_shape *shape) {
     const ikt_data_map map = ikt_dataset_map(data);
+    char *names IKT_AT_END(ikt_free) = NULL;
     const ikt_pca none = {.mean = NULL}, *pca = map.pca ? map.pca : &none;
     const int64_t d = map.normaliser.d;
     IKT_ARRAYS(held, ctx, "model");
@@ -47,7 +48,11 @@ static ikt_status write_head(ikt_context *ctx, ikt_model_writer *w, ikt_dataset 
     /* Columns of sparse rows that are reduced are scaled and not shifted. */
     if (map.normaliser.scale && !shift) shift = ikt_claim(&held, d, sizeof *shift);
     IKT_TRY(ikt_arrays_agree(&held));
-    const ikt_model_shared parts[] = {{IKT_MODEL_FILL, d, ikt_dataset_fill(data)},
+    if (!shape->is_of_similarities)
+        IKT_TRY(ikt_source_column_names(ikt_dataset_source(data), &names));
+    shape->name_bytes = names ? (int64_t)strlen(names) : 0;
+    const ikt_model_shared parts[] = {{IKT_MODEL_COLUMN_NAMES, shape->name_bytes, names},
+                                      {IKT_MODEL_FILL, d, ikt_dataset_fill(data)},
                                       {IKT_MODEL_SHIFT, d, shift},
                                       {IKT_MODEL_SCALE, d, map.normaliser.scale},
                                       {IKT_MODEL_MEAN, d, pca->mean},

@@ -69,7 +69,7 @@ static ikt_status add_row(ikt_context *ctx, overview *o, int64_t n, int64_t q, i
     o->distance[row] = -1;
     ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
     for (int64_t c = 0; c < ikt_smaller(o->classes.count, CLASSES_MOST); c++)
-        IKT_TRY(add_class(ctx, o, n, row, o->classes.label[c], out));
+        if (o->classes.label[c] >= 0) IKT_TRY(add_class(ctx, o, n, row, o->classes.label[c], out));
     return IKT_OK;
 }
 
@@ -191,10 +191,10 @@ static ikt_status make_tsne(const ikt_line *line, int q, ikt_objective *out) {
 }
 
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                  const ikt_rows *rows, int q, const float *y, double *kl,
-                                  double *error) {
+                                  const ikt_companions *beside, const ikt_rows *rows, int q,
+                                  const float *y, double *kl, double *error) {
     const int64_t bytes = q * (int64_t)sizeof *y;
-    const ikt_embed_options alone = {.labels = NULL};
+    const ikt_embed_options alone = {.labels = beside->labels, .label_names = beside->label_names};
     const ikt_shape shape = {.has_rows = data != NULL};
     ikt_settings used = *settings;
     ikt_steps steps;

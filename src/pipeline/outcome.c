@@ -139,6 +139,7 @@ static ikt_status complete_model(ikt_context *ctx, const ikt_run *run, ikt_model
     if (ikt_max_one(ctx, run->labels != NULL) > 0)
         IKT_TRY(
             ikt_model_writer_part(w, IKT_MODEL_LABELS, rows->first, rows->count, run->labels, 0));
+    IKT_TRY(ikt_model_writer_label_names(w, run->label_names));
     ikt_note_origin(run, n);
     return ikt_model_writer_notes(w, configuration, n->fact, n->n_facts);
 }

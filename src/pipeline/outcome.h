@@ -76,10 +76,11 @@ ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt
  * settings give, whatever the objective was: P is computed again from the input. Z is summed
  * exactly up to 50,000 rows, with the tight FFT or tree beyond. Of the whole kernel every pair
  * counts up to 16,384 rows, which takes the memory of a dense P, and a sample of pairs beyond.
+ *   beside  labels of the own rows and names of their classes, which P may follow
  *   error   receives the standard error where the value is an estimate, else 0
  * Errors: those of the steps of P (line.h). */
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                  const ikt_rows *distribution, int q, const float *y, double *kl,
-                                  double *error);
+                                  const ikt_companions *beside, const ikt_rows *distribution, int q,
+                                  const float *y, double *kl, double *error);
 
 #endif

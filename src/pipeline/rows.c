@@ -2,16 +2,21 @@
 #include "base/log.h"
 #include "isolation/settings.h"
 #include "pipeline/pipeline.h"
+#include "recipe/shape.h"
 #include "settings/checks.h"
 
 /* COLLECTIVE. Opens isolation.model_from.
  *   out   closed by the caller, also after a failure */
-static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings,
-                                  const ikt_source *rows, ikt_source **out) {
+static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings, ikt_source *rows,
+                                  ikt_source **out) {
     const ikt_isolation_settings *isolation = &settings->isolation;
+    ikt_source *ordered;
     IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, out));
-    return ikt_check_model_columns(ctx, ikt_source_name(*out), ikt_source_columns(*out),
-                                   ikt_source_name(rows), ikt_source_columns(rows));
+    IKT_TRY(ikt_check_model_columns(ctx, ikt_source_name(*out), ikt_source_columns(*out),
+                                    ikt_source_name(rows), ikt_source_columns(rows)));
+    IKT_TRY(ikt_model_rows_order(ctx, *out, rows, &ordered));
+    if (ordered) *out = ordered;
+    return IKT_OK;
 }
 
 /* COLLECTIVE. Puts what preprocess.normalise: auto means for the rows of `source` in its place. */

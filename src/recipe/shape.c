@@ -6,6 +6,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/log.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 #include "io/sources/pairwise.h"
@@ -60,9 +61,30 @@ static ikt_status look_at_edges(ikt_context *ctx, const char *name, ikt_graph_ab
 
 /* --- other files ------------------------------------------------------------------------------ */
 
-/* COLLECTIVE. Rows that centres are drawn from, and the type that rows meet them in. */
+ikt_status ikt_model_rows_order(ikt_context *ctx, ikt_source *model, ikt_source *rows,
+                                ikt_source **ordered) {
+    char *names IKT_AT_END(ikt_free) = NULL;
+    *ordered = NULL;
+    IKT_TRY(ikt_source_column_names(rows, &names));
+    return ikt_source_order_columns(ctx, model, true, names, ikt_source_name(rows), ordered);
+}
+
+/* COLLECTIVE. Whether the columns of two data sets are the same ones. */
+static ikt_status look_at_columns(ikt_context *ctx, ikt_source *rows, ikt_source **model) {
+    ikt_source *ordered;
+    IKT_TRY(ikt_model_rows_order(ctx, *model, rows, &ordered));
+    if (!ordered) return IKT_OK;
+    *model = ordered;
+    ikt_log(ctx, IKT_LOG_STAGE,
+            "%s (isolation.model_from): columns are taken by their names, in the order of %s",
+            ikt_source_name(ordered), ikt_source_name(rows));
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Rows that centres are drawn from, and the type that rows meet them in. rows   those
+ * of the run, or NULL */
 static ikt_status look_at_model(ikt_context *ctx, const ikt_isolation_settings *isolation,
-                                ikt_shape *shape) {
+                                ikt_source *rows, ikt_shape *shape) {
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
     if (!isolation->model_from[0]) return IKT_OK;
     IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, &source));
@@ -71,7 +93,7 @@ static ikt_status look_at_model(ikt_context *ctx, const ikt_isolation_settings *
     if (ikt_source_type(source) != IKT_TYPE_U8 && shape->data.type == IKT_TYPE_U8)
         shape->data.type = IKT_TYPE_F32;
     snprintf(shape->model_name, sizeof shape->model_name, "%s", ikt_source_name(source));
-    return IKT_OK;
+    return rows ? look_at_columns(ctx, rows, &source) : IKT_OK;
 }
 
 static ikt_status look_at_start(ikt_context *ctx, const ikt_layout_settings *layout,
@@ -97,9 +119,10 @@ static ikt_status look_for_labels(ikt_context *ctx, const ikt_settings *settings
 }
 
 /* COLLECTIVE. All but the rows and their labels. */
-static ikt_status look_beside(ikt_context *ctx, const ikt_settings *settings, ikt_shape *shape) {
+static ikt_status look_beside(ikt_context *ctx, const ikt_settings *settings, ikt_source *rows,
+                              ikt_shape *shape) {
     IKT_TRY(look_at_edges(ctx, settings->input.graph, &shape->graph));
-    IKT_TRY(look_at_model(ctx, &settings->isolation, shape));
+    IKT_TRY(look_at_model(ctx, &settings->isolation, rows, shape));
     return look_at_start(ctx, &settings->layout, shape);
 }
 
@@ -119,7 +142,7 @@ ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_so
         shape.data = shape_of(rows, shape.is_stored_sparse);
         snprintf(shape.name, sizeof shape.name, "%s", ikt_source_name(rows));
     }
-    IKT_TRY(look_beside(ctx, settings, &shape));
+    IKT_TRY(look_beside(ctx, settings, rows, &shape));
     if (!rows) {
         shape.data = (ikt_data_shape){.n = shape.graph.n, .type = IKT_TYPE_F32};
         memcpy(shape.name, shape.graph.name, sizeof shape.name);
@@ -134,7 +157,7 @@ ikt_status ikt_shape_describe(ikt_context *ctx, const ikt_settings *settings,
                               const ikt_data_shape *data, ikt_shape *out) {
     *out = (ikt_shape){.data = *data, .has_rows = true, .is_stored_sparse = data->is_sparse};
     snprintf(out->name, sizeof out->name, "the data");
-    const ikt_status st = look_beside(ctx, settings, out);
+    const ikt_status st = look_beside(ctx, settings, NULL, out);
     if (st != IKT_OK) ikt_shape_destroy(out);
     return st;
 }

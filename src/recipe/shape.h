@@ -66,8 +66,15 @@ typedef struct {
 ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
                           bool is_host, ikt_shape *out, ikt_source **source);
 
-/* COLLECTIVE. The same without the rows, which are described by `data`: graph, isolation.model_from
- * and layout.init_file are looked at where they are named. */
+/* COLLECTIVE. The rows of isolation.model_from with their columns in the order of those of the
+ * run's rows, where both have names for them. model     owned by *ordered, where there is one
+ *   ordered   NULL: they stand in that order, or nobody knows
+ * Errors: IKT_ERR_DATA for columns of other names; those of reading. */
+ikt_status ikt_model_rows_order(ikt_context *ctx, ikt_source *model, ikt_source *rows,
+                                ikt_source **ordered);
+
+/* COLLECTIVE. As ikt_shape_look, without the rows, which are described by `data`: graph,
+ * isolation.model_from and layout.init_file are looked at where they are named. */
 ikt_status ikt_shape_describe(ikt_context *ctx, const ikt_settings *settings,
                               const ikt_data_shape *data, ikt_shape *out);
 

@@ -23,7 +23,8 @@ static ikt_status read_settings(ikt_context *ctx, ikt_loaded_model *m) {
         IKT_TRY(ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS,
                                       "the configuration stored in the model", text));
     if (hash) snprintf(m->hash, sizeof m->hash, "%s", hash);
-    return IKT_OK;
+    IKT_TRY(ikt_model_file_label_names(m->file, &m->label_names));
+    return ikt_model_file_column_names(m->file, &m->column_names);
 }
 
 /* COLLECTIVE. All rows of a part, which every rank reads. */
@@ -140,7 +141,8 @@ void ikt_loaded_model_destroy(ikt_loaded_model *loaded) {
     ikt_normaliser_free(&loaded->normaliser);
     ikt_pca_destroy(&loaded->pca);
     ikt_model_destroy(&loaded->model);
-    ikt_free_all(&loaded->fill, &loaded->scale, &loaded->y);
+    ikt_free_all(&loaded->fill, &loaded->scale, &loaded->y, &loaded->label_names,
+                 &loaded->column_names);
 }
 
 ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_source *source,

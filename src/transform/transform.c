@@ -27,21 +27,7 @@
 #include "plot/plot.h"
 #include "settings/settings.h"
 
-enum { AUTO_NEIGHBOURS = 30, LABEL_NEIGHBOURS = 10 };
-
-/* --- before anything long --------------------------------------------------------------------- */
-
-static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *request,
-                              ikt_source *source, ikt_transformed *done) {
-    bool present = false;
-    IKT_TRY(ikt_alloc_all(ctx, &done->labels, done->rows.count, sizeof *done->labels, "labels"));
-    IKT_TRY(ikt_source_read_labels(source, done->labels_name, done->rows.first, done->rows.count,
-                                   done->labels, &present));
-    if (present) return ikt_source_read_text(source, "label_names", &done->label_names);
-    ikt_free(&done->labels);
-    if (!request->labels[0] || ikt_labels_are_default(request->labels)) return IKT_OK;
-    return ikt_source_no_labels(source, request->labels, "input.labels");
-}
+enum { AUTO_NEIGHBOURS = 30 };
 
 /* --- the arrows ------------------------------------------------------------------------------- */
 
@@ -157,7 +143,7 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     const bool by_triplets = done->loaded.shape.placing == IKT_PLACING_TRIPLETS;
     IKT_TRY(choose_neighbours(ctx, request, done));
     IKT_TRY(check_memory(ctx, data, done));
-    IKT_TRY(read_labels(ctx, request, source, done));
+    IKT_TRY(ikt_new_labels_read(ctx, request, source, done));
     const bool projects = ikt_transform_projects(&done->loaded);
     IKT_TRY(projects      ? ikt_new_rows_project(ctx, data, done)
             : by_triplets ? ikt_new_triplets_place(ctx, data, request->trials, done)
@@ -180,6 +166,24 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
                         (long long)done->unsettled);
     done->hash = ikt_row_hash(ctx, done->y, done->rows.first, done->rows.count,
                               (size_t)done->loaded.shape.q * sizeof *done->y);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Opens the new rows, with their columns in the order of those of the model where both
+ * have names for them. */
+static ikt_status open_rows(ikt_context *ctx, const ikt_transform_request *request,
+                            const ikt_transformed *done, ikt_source **source) {
+    const ikt_loaded_model *model = &done->loaded;
+    ikt_source *ordered;
+    char whose[IKT_PATH_MAX + 32];
+    snprintf(whose, sizeof whose, "the rows of %s", ikt_model_file_path(model->file));
+    IKT_TRY(
+        ikt_input_open_like(ctx, &model->settings.input, request->input, done->dataset, source));
+    IKT_TRY(ikt_source_order_columns(ctx, *source, true, model->column_names, whose, &ordered));
+    if (!ordered) return IKT_OK;
+    ikt_log(ctx, IKT_LOG_STAGE, "%s: columns are taken by their names, in the order of %s",
+            ikt_source_name(ordered), whose);
+    *source = ordered;
     return IKT_OK;
 }
 
@@ -215,9 +219,7 @@ static ikt_status open_and_transform(ikt_context *ctx, const ikt_transform_reque
     choose_names(request, done);
     if (!request->given && !(request->dataset && request->dataset[0]))
         IKT_TRY(ikt_source_adopt(ctx, request->input, done->dataset));
-    if (!request->given)
-        IKT_TRY(ikt_input_open_like(ctx, &done->loaded.settings.input, request->input,
-                                    done->dataset, &opened));
+    if (!request->given) IKT_TRY(open_rows(ctx, request, done, &opened));
     IKT_TRY(look_past_missing(ctx, &done->loaded, request->given, &opened));
     ikt_source *source = ikt_source_or(opened, request->given);
     IKT_TRY(ikt_loaded_model_dataset(ctx, &done->loaded, source, &data));
@@ -256,38 +258,6 @@ void ikt_transformed_destroy(ikt_transformed *done) {
 
 bool ikt_transform_projects(const ikt_loaded_model *loaded) {
     return loaded->shape.placing == IKT_PLACING_PROJECTION;
-}
-
-/* --- labels ----------------------------------------------------------------------------------- */
-
-ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy) {
-    const ikt_loaded_model *m = &done->loaded;
-    const ikt_rows old = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
-    int64_t *labels IKT_AT_END(ikt_free) = NULL, right = 0;
-    ikt_tree tree IKT_AT_END(ikt_tree_destroy) = {0};
-    *accuracy = -1;
-    bool has_labels = m->shape.has_labels && ikt_max_one(ctx, done->labels != NULL) > 0;
-    if (!has_labels || m->shape.n < 2) return IKT_OK;
-    IKT_IN_STAGE(ctx, IKT_STAGE_MEASURES);
-    IKT_ARRAYS(held, ctx, "measures");
-    int64_t *own = ikt_claim(&held, old.count, sizeof *own);
-    IKT_TRY(ikt_arrays_agree(&held));
-    IKT_TRY(ikt_model_file_read(m->file, IKT_MODEL_LABELS, old.first, old.count, own, 0));
-    IKT_TRY(ikt_share_rows(ctx, &old, own, sizeof *own, "measures", &labels));
-    IKT_TRY(ikt_agree(ctx, ikt_tree_create(ctx, m->y, m->shape.n, m->shape.q, &tree)));
-    const int64_t k = ikt_smaller(LABEL_NEIGHBOURS, tree.n - 1);
-#pragma omp parallel for schedule(dynamic, 256) reduction(+ : right) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < done->rows.count; i++) {
-        float score[LABEL_NEIGHBOURS];
-        uint32_t nearest[LABEL_NEIGHBOURS];
-        int64_t votes[LABEL_NEIGHBOURS];
-        ikt_tree_nearest(&tree, done->y + m->shape.q * i, -1, k, score, nearest);
-        for (int64_t e = 0; e < k; e++)
-            votes[e] = labels[nearest[e]];
-        right += ikt_votes_majority(votes, k) == done->labels[i];
-    }
-    *accuracy = (double)ikt_sum_one(ctx, right) / (double)done->rows.n;
-    return IKT_OK;
 }
 
 /* --- file and picture ------------------------------------------------------------------------- */

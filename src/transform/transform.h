@@ -45,11 +45,13 @@ typedef struct {
     ikt_settings settings; /* of the run that made it */
     char hash[32];         /* of what the file holds, as it says; "" where it does not */
     ikt_normaliser normaliser;
-    double *fill;     /* [d] what stands for missing values, or NULL */
-    ikt_pca *pca;     /* NULL: no reduction */
-    ikt_model *model; /* "rows" are numbers of distinct centres; NULL where there are no codes */
-    float *scale;     /* [n] scales of the old rows, of maps by triplets of rows; else NULL */
-    float *y;         /* [n * q] the embedding */
+    double *fill;       /* [d] what stands for missing values, or NULL */
+    ikt_pca *pca;       /* NULL: no reduction */
+    ikt_model *model;   /* "rows" are numbers of distinct centres; NULL where there are no codes */
+    float *scale;       /* [n] scales of the old rows, of maps by triplets of rows; else NULL */
+    float *y;           /* [n * q] the embedding */
+    char *label_names;  /* of the classes of its labels, a line a class; NULL: they are numbers */
+    char *column_names; /* of the columns of its rows, a line each, or NULL */
 } ikt_loaded_model;
 
 /* New rows and their places. */
@@ -68,8 +70,10 @@ typedef struct {
                            holds no rows, or fewer than 30 */
     int64_t *is_far; /* [rows.count] whether that is more than fitted rows have (0, 1), or NULL */
     char dataset[IKT_STRING_MAX], labels_name[IKT_STRING_MAX]; /* that were read */
-    int64_t *labels;         /* [rows.count], or NULL where the input has none */
-    char *label_names;       /* a line a class, or NULL */
+    int64_t *labels;    /* [rows.count], or NULL where the input has none */
+    char *label_names;  /* a line a class, those of the model first; or NULL */
+    int64_t labelled;   /* rows over all ranks that have a label */
+    bool is_comparable; /* whether old and new rows have labels, both with names or both without */
     ikt_code_check cells;    /* of cells found by approximate search */
     int64_t zero_similarity; /* rows whose similarity is 0 */
     int64_t unsettled;       /* rows that the limit of trials stopped */
@@ -96,9 +100,10 @@ void ikt_transformed_destroy(ikt_transformed *done);
 /* LOCAL, pure. Whether new rows are projected by their similarities, and not moved. */
 bool ikt_transform_projects(const ikt_loaded_model *loaded);
 
-/* COLLECTIVE. Share of new rows whose label is that of most of the 10 nearest old rows in the map
- * (ties to the smallest label); negative where old or new rows have none. Memory: 30 bytes an old
- * row. Errors: IKT_ERR_RESOURCE, those of reading. */
+/* COLLECTIVE. Share of the new rows with a label whose class is that of most of the 10 nearest old
+ * rows with one in the map (ties to the smallest label); a class that no old row has, of which a
+ * warning tells, is another. Negative where old or new rows have no labels, or one side names and
+ * the other numbers. Memory: 50 bytes an old row. Errors: IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy);
 
 /* COLLECTIVE. A result file (io/results/result.h) of the new rows: places, labels, provenance with
@@ -129,6 +134,15 @@ void ikt_loaded_model_destroy(ikt_loaded_model *loaded);
  * Errors: IKT_ERR_DATA for another number of columns; those of opening. */
 ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *loaded, ikt_source *source,
                                     ikt_dataset **out);
+
+/* COLLECTIVE. The labels of the new rows, where there are some. Where they and those of the model
+ * have names, classes of one name get one number, and `label_names` has all of them; where one side
+ * has none a warning tells so.
+ *   done   has the model and the distribution of the new rows; receives labels, label_names,
+ *          labelled, is_comparable
+ * Errors: those of reading; IKT_ERR_DATA for labels that were asked for and are not there. */
+ikt_status ikt_new_labels_read(ikt_context *ctx, const ikt_transform_request *request,
+                               ikt_source *source, ikt_transformed *done);
 
 /* From new rows to the old rows that they are similar to: codes -> lists -> p_j|i.
  *

@@ -120,6 +120,42 @@ for search in exact approximate; do
         fail "$search: --kl gives $(value "KL divergence" kl.json), the run $(grep '^KL divergence  ' embed.txt)"
 done
 
+# P that follows labels is made from those of the run, whatever --labels names.
+"$IKT_PROGRAM" embed data.h5 fisher.h5 affinity.kind=fisher layout.iterations=60 --verbose >embed.txt 2>err ||
+    fail "affinity.kind=fisher: $(cat err)"
+"$IKT_PROGRAM" evaluate fisher.h5 --input data.h5 --kl --measures clusters --json >kl.json 2>err ||
+    fail "--kl of a fisher run: $(cat err)"
+awk -v a="$(value "KL divergence" kl.json)" -v b="$(awk '/^KL divergence  / { print $3 }' embed.txt)" \
+    'BEGIN { exit !(a > 0 && (a - b) ^ 2 < (1e-4 * a) ^ 2) }' ||
+    fail "fisher: --kl gives $(value "KL divergence" kl.json), the run $(grep '^KL divergence  ' embed.txt)"
+
+# Other data of the same shape are warned of, and those of the run are not, however they were prepared.
+other="the values of same.h5 are not those that the run of run.h5 has read"
+"$IKT_PROGRAM" generate gaussian-mixture same.h5 --points 240 --seed 4 >/dev/null 2>&1 || exit 1
+"$IKT_PROGRAM" evaluate run.h5 --input same.h5 --measures trustworthiness >out 2>err || fail "other data: $(cat err)"
+grep -qF "$other" err || fail "nothing is said of other data: $(cat err)"
+{ echo "a,b,kind"; for i in $(seq 60); do
+    echo "$((i * 7 % 31 + 40 * (i % 2))),$((i * i % 29)),$([ $((i % 5)) = 0 ] || echo "c$((i % 2))")"; done; } >some.csv
+sed '5s/^[0-9]*,/,/' some.csv >gaps.csv
+for run in "data.h5 input.rows=200" "data.h5 preprocess.pca=2 preprocess.normalise=zscore" \
+    "gaps.csv preprocess.missing=mean" "gaps.csv preprocess.missing=drop" "some.csv input.labels=kind"; do
+    "$IKT_PROGRAM" embed $run layout.iterations=30 isolation.psi=16 output.file=same.out.h5 \
+        output.overwrite=yes output.picture=none >out 2>err || fail "$run: $(cat err)"
+    "$IKT_PROGRAM" evaluate same.out.h5 --input ${run%% *} --measures trustworthiness >out 2>err || fail "$run: $(cat err)"
+    grep -q "are not those" err && fail "$run: the data of the run are called others"
+done
+
+# Rows without a label: how many there are is told.
+"$IKT_PROGRAM" evaluate same.out.h5 --input some.csv --json >one.json 2>err || fail "without labels: $(cat err)"
+OMP_NUM_THREADS=1 $IKT_MPIRUN 3 "$IKT_PROGRAM" evaluate same.out.h5 --input some.csv --json >three.json 2>/dev/null
+cmp one.json three.json || fail "1 and 3 ranks give different numbers of rows with a label"
+grep -q "12 of 60 rows have no label (below 0, or an empty name)" err || fail "rows without a label: $(cat err)"
+grep -q '"rows_without_label": 12' one.json || fail "rows without a label in JSON"
+grep -q 'class -1' one.json && fail "rows without a label are a class"
+"$IKT_PROGRAM" embed some.csv same.out.h5 input.labels=kind layout.iterations=30 isolation.psi=16 output.overwrite=yes \
+    output.picture=none 2>/dev/null | tr '\n' ' ' |
+    grep -q 'of the 48 rows with a label have the class of most of their 10 nearest such rows' || fail "the summary counts rows without a label"
+
 refused 2 "'nonsense' is no measure" run.h5 --measures clusters,nonsense
 refused 2 "need the input" run.h5 --measures ranks
 refused 2 "choose k from 1 to 239" run.h5 --k 240

@@ -125,6 +125,124 @@ wide() {
     grep -qE '>WWWWW*[.]{3}</text>' wide.svg || fail "a name runs over the side of the panel: $(grep '<text' wide.svg)"
 }
 
+# New rows, by the names of their classes and of their columns: NAME COLUMNS KINDS, where KINDS tells
+# what a third of the rows each is called; an empty name leaves these rows out.
+table() {
+    awk -v cols="$2" -v kinds="$3" 'BEGIN { srand(7); count = split(cols, c, ""); split(kinds, k, ",")
+        for (j = 1; j <= count; j++) printf "%s,", c[j]
+        print "kind"
+        for (i = 0; i < 120; i++) {
+            for (j = 1; j <= 3; j++) x[j] = sprintf("%.4f", rand() + 9 * (i % 3 + 1 == j))
+            if (k[i % 3 + 1] == "-") continue
+            for (j = 1; j <= count; j++) printf "%s,", c[j] == "i" ? i : x[index("abc", c[j])]
+            print k[i % 3 + 1] } }' >"$1"
+}
+accuracy() { "$python" -c 'import h5py, sys
+print(h5py.File(sys.argv[1])["provenance"].attrs.get("label_accuracy_among_old_rows", "none"))' new.h5; }
+places() { # ACCURACY WORDS ARGUMENTS...: of new rows in named.mod.h5
+    verb transform "${@:3}" new.h5 --picture none --overwrite || fail "transform ${*:3}"
+    [ "$(accuracy)" = "$1" ] || fail "transform ${*:3}: accuracy $(accuracy), not $1"
+    grep -q -- "$2" err.txt || fail "transform ${*:3} does not say '$2'"
+}
+classes() {
+    table old.csv abc apple,beech,cedar
+    verb embed old.csv old.h5 input.labels=kind output.model=named.mod.h5 output.picture=none $short || fail "embed"
+    table fewer.csv abc -,beech,cedar
+    places 1 "" named.mod.h5 fewer.csv
+    "$python" - <<'PYTHON' || fail "labels and names of the new rows"
+import h5py
+f, m = h5py.File("new.h5"), h5py.File("named.mod.h5")
+assert f.attrs["label_names"] == m.attrs["label_names"] == "apple\nbeech\ncedar\n", f.attrs["label_names"]
+assert f["labels"][:4].tolist() == [1, 2, 1, 2], f["labels"][:4]
+PYTHON
+    table other.csv abc elm,beech,aspen
+    places 0.3333333333333333 "no old row has the classes aspen, elm: the 80 new rows of them count as" named.mod.h5 other.csv
+    "$python" -c 'import h5py
+f = h5py.File("new.h5")
+assert f.attrs["label_names"] == "apple\nbeech\ncedar\naspen\nelm\n" and f["labels"][:3].tolist() == [4, 1, 3]' || fail "names behind those of the model"
+    table some.csv abc ,beech,cedar
+    places 1 "" named.mod.h5 some.csv
+    tr '\n' ' ' <out.txt | grep -q 'For 100.00 % of the 80 with a label the class' || fail "rows without a label count"
+    awk -F, -v OFS=, 'NR > 1 && NR % 4 { $4 = "" } 1' old.csv >rare.csv
+    verb embed rare.csv rare.h5 input.labels=kind output.model=rare.mod.h5 output.picture=none $short || fail "embed"
+    places 1 "" rare.mod.h5 old.csv # in which old rows without a label have no vote
+    table numbers.csv abc 0,1,2
+    places none "labels of numbers.csv are numbers and those of named.mod.h5 names, so they cannot" named.mod.h5 numbers.csv
+    verb embed numbers.csv numbers.h5 input.labels=kind output.model=numbers.mod.h5 output.picture=none $short || fail "embed"
+    places 1 "" numbers.mod.h5 numbers.csv
+    places none "names and those of numbers.mod.h5 numbers, .* make it again" numbers.mod.h5 old.csv
+    table renumbered.csv abc 0,1,5
+    places 0.6666666666666666 "no old row has the class 5: the 40 new rows of it" numbers.mod.h5 renumbered.csv
+}
+same_places() { "$python" -c 'import h5py, sys
+a, b = (h5py.File(f)["embedding"][:] for f in sys.argv[1:])
+sys.exit(a.tobytes() != b.tobytes())' "$1" "$2"; }
+columns() {
+    places 1 "" named.mod.h5 old.csv && mv new.h5 right.h5
+    table turned.csv cab apple,beech,cedar
+    places 1 "turned.csv: columns are taken by their names, in the order of the rows of named.mod.h5" named.mod.h5 turned.csv
+    same_places new.h5 right.h5 || fail "columns in another order lead elsewhere"
+    tail -n +2 turned.csv >bare.csv
+    places none "" named.mod.h5 bare.csv # without names there is only the order
+    same_places new.h5 right.h5 && fail "columns without names are put in order"
+    sed '1s/b/d/' turned.csv >foreign.csv
+    refused 3 "foreign.csv has no column 'b', which is column 2 of the rows of named.mod.h5: .* rename it" transform named.mod.h5 foreign.csv p9.h5
+    table id.csv aibc apple,beech,cedar
+    verb embed id.csv id.h5 input.skip_columns=i input.labels=kind output.model=id.mod.h5 output.picture=none $short || fail "embed"
+    places 1 "" id.mod.h5 old.csv # which lacks the column that was left out
+    same_places new.h5 right.h5 || fail "the column that is left out counts"
+    for how in "" --dry-run; do
+        refused 3 "foreign.csv has no column 'b', which is column 2 of old.csv" embed old.csv p9.h5 isolation.model_from=foreign.csv $short $how
+    done
+    for model in old turned; do
+        verb embed old.csv $model.other.h5 input.labels=kind isolation.model_from=$model.csv output.picture=none $short || fail "embed"
+    done
+    grep -q 'turned.csv (isolation.model_from): columns are taken by their names, in the order of old.csv' err.txt || fail "nothing of the order"
+    same_places old.other.h5 turned.other.h5 || fail "other centres by columns in another order"
+}
+# Variables of AnnData, dense and sparse, on ranks.
+variables() {
+    "$python" - <<'PYTHON' || exit 1
+import h5py, numpy as np
+x = np.loadtxt("old.csv", delimiter=",", skiprows=1, usecols=(0, 1, 2)).astype("f4")
+x[x < .5] = 0
+def write(name, order, sparse):
+    with h5py.File(name, "w") as f:
+        f.attrs["encoding-type"], f.attrs["encoding-version"] = "anndata", "0.1.0"
+        for group, rows in (("obs", len(x)), ("var", 3)):
+            f.create_group(group).attrs["_index"] = "name"
+            names = ["g%d" % k for k in order] if group == "var" else ["c%d" % i for i in range(rows)]
+            f[group]["name"] = np.array(names, dtype="S")
+        if not sparse:
+            f["X"] = x[:, order]
+            return
+        g = f.create_group("X")
+        g.attrs["encoding-type"], g.attrs["shape"] = "csr_matrix", x.shape
+        rows = [np.flatnonzero(r) for r in x[:, order]]
+        g["data"] = np.concatenate([r[k] for r, k in zip(x[:, order], rows)])
+        g["indices"] = np.concatenate(rows).astype("i4")
+        g["indptr"] = np.concatenate([[0], np.cumsum([len(k) for k in rows])]).astype("i4")
+for kind in ("dense", "sparse"):
+    write(kind + ".h5ad", [0, 1, 2], kind == "sparse")
+    write(kind + "-turned.h5ad", [2, 0, 1], kind == "sparse")
+PYTHON
+    verb embed dense.h5ad dense.h5 output.model=dense.mod.h5 output.picture=none $short || fail "embed"
+    verb transform dense.mod.h5 dense.h5ad right.h5 --picture none --overwrite || fail "transform"
+    OMP_NUM_THREADS=1 timeout 60 $IKT_MPIRUN 3 "$IKT_PROGRAM" transform dense.mod.h5 dense-turned.h5ad new.h5 --picture none --overwrite >out.txt 2>err.txt ||
+        fail "transform on three ranks"
+    grep -q 'dense-turned.h5ad:/X: columns are taken by their names' err.txt || fail "variables in another order"
+    same_places right.h5 new.h5 || fail "other places by variables in another order"
+    for model in sparse sparse-turned; do # of which there are no models, but models of other rows
+        OMP_NUM_THREADS=1 timeout 60 $IKT_MPIRUN 3 "$IKT_PROGRAM" embed sparse.h5ad $model.h5 isolation.model_from=$model.h5ad output.picture=none $short >out.txt 2>err.txt ||
+            fail "embed by $model.h5ad"
+    done
+    grep -q 'columns are taken by their names' err.txt || fail "sparse variables in another order"
+    same_places sparse.h5 sparse-turned.h5 || fail "other centres by variables in another order"
+}
+
+try classes "classes of new rows by their names"
+try columns "columns of new rows by their names"
+try variables "variables of AnnData by their names"
 try wide "names wider than the panel"
 try inherited "names of the model's run in transform"
 try everywhere "settings of the input in every verb"

@@ -319,11 +319,11 @@ static void simplices_are_spherical(void **state) {
     for (int i = 0; i < 2 * EACH; i++) {
         x[i * D + i % EACH] = 1;
         x[i * D + D - 1] = i < EACH ? 0 : 6;
-        labels[i] = i < EACH ? -1 : 1;
+        labels[i] = i < EACH ? 0 : 1;
     }
     assert_near(measure_one(*state, &set, &settings, "separation", "gamma spherical"), 0, 0);
     assert_near(measure_one(*state, &set, &settings, "separation", "gamma"), 17 / log(10), 1e-14);
-    assert_near(measure_one(*state, &set, &settings, "separation", "b, class -1"), 2, 0);
+    assert_near(measure_one(*state, &set, &settings, "separation", "b, class 0"), 2, 0);
     x[D - 1] = 6; /* a row moves to the place of one of the other class */
     assert_true(isnan(measure_one(*state, &set, &settings, "separation", "gamma")));
     assert_true(measure_one(*state, &set, &settings, "separation", "gamma separated") < 0);

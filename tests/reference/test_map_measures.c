@@ -58,7 +58,7 @@ static void silhouettes_by_hand(void **state) {
         int64_t labels[4];
         double value;
     } cases[] = {/* a = 1 throughout; b = 10.5, 9.5, 9.5, 10.5 */
-                 {{0, 1, 10, 11}, {3, 3, -8, -8}, 1 - (1 / 10.5 + 1 / 9.5) / 2},
+                 {{0, 1, 10, 11}, {3, 3, 8, 8}, 1 - (1 / 10.5 + 1 / 9.5) / 2},
                  /* every class in one place, and the classes in one place too: 0 / 0 */
                  {{2, 2, 2, 2}, {0, 0, 1, 1}, 0},
                  /* classes of one row count 0: b = 11, 10, a = 1 of the others */

@@ -91,7 +91,7 @@ static void small_clusters_by_hand(void **state) {
         double db, ch;
     } cases[] = {
         /* a square: spreads 1/2, distance 1; between 1, within 1 with 2 degrees of freedom */
-        {4, {-3, 5, -3, 9, 7, 5, 7, 9}, {-7, -7, 40, 40}, 1, 2},
+        {4, {-3, 5, -3, 9, 7, 5, 7, 9}, {7, 7, 40, 40}, 1, 2},
         /* a class of one: distance sqrt(5)/2; between 5/6, within 1/2 */
         {3, {0, 0, 0, 10, 1, 0}, {1, 1, 0}, 0.4472135954999579, 1.6666666666666667},
         /* centres coincide: no pair of clusters counts */
@@ -114,16 +114,16 @@ static void small_clusters_by_hand(void **state) {
 /* Four points in a row; where labels have equal votes the smallest wins. */
 static void equal_votes_go_to_the_smallest_label(void **state) {
     static const float y[] = {0, 0, 1, 0, 2, 0, 3, 0};
-    static const int64_t labels[] = {-5, 9, 2, -5};
+    static const int64_t labels[] = {1, 9, 2, 1};
     const ikt_ref_set set = {4, 0, 2, NULL, y, labels};
     ikt_measure_settings settings = ikt_measure_defaults();
     ikt_measures found;
     settings.only = "labels";
-    settings.k = 2; /* row 0 sees {9, 2}, 1 sees {-5, 2}, 2 sees {9, -5}, 3 sees {2, 9} */
+    settings.k = 2; /* row 0 sees {9, 2}, 1 sees {1, 2}, 2 sees {9, 1}, 3 sees {2, 9} */
     assert_int_equal(compute(*state, &set, &settings, &found), IKT_OK);
     assert_near(found.list[0].value, 0, 0);
     ikt_measures_destroy(&found);
-    settings.k = 3; /* the others' labels: row 0 {9, 2, -5}: right; 1 two of -5; 2 same; 3 as 0 */
+    settings.k = 3; /* the others' labels: row 0 {9, 2, 1}: right; 1 two of 1; 2 same; 3 as 0 */
     assert_int_equal(compute(*state, &set, &settings, &found), IKT_OK);
     assert_near(found.list[0].value, 0.5, 0);
     ikt_measures_destroy(&found);
@@ -358,7 +358,82 @@ static void nothing_to_measure_gives_nothing(void **state) {
     ikt_measures_destroy(&found);
 }
 
-IKT_MPI_TESTS(ikt_test(values_match_plain_code), ikt_test(a_perfect_map_is_perfect),
+/* Measures of classes are those of the rows with a label, to the bit, wherever these stand. */
+static void rows_without_a_label_are_left_out(void **state) {
+    static sample_set s, part;
+    enum { N = 150 };
+    for (int among_first = 0; among_first < 2; among_first++) {
+        ikt_measure_settings settings = ikt_measure_defaults();
+        ikt_measures all, some;
+        int64_t n = 0;
+        settings.only = "clusters,labels,silhouette,kmeans,visible,separation,input-labels";
+        make_in(&s, N, 4, 2, 2);
+        for (int64_t i = 0; i < N; i++) {
+            if (among_first ? i >= 40 : i % 5 == 2) { /* a rank, or some of all ranks */
+                s.labels[i] = -1 - i % 3;
+                s.y[2 * i] *= 50; /* what is left out does not stretch the map's box */
+                continue;
+            }
+            memcpy(part.x + D * n, s.x + D * i, D * sizeof *s.x);
+            memcpy(part.y + 2 * n, s.y + 2 * i, 2 * sizeof *s.y);
+            part.labels[n++] = s.labels[i];
+        }
+        part.set = (ikt_ref_set){n, D, 2, part.x, part.y, part.labels};
+        assert_int_equal(compute(*state, &s.set, &settings, &all), IKT_OK);
+        assert_int_equal(compute(*state, &part.set, &settings, &some), IKT_OK);
+        assert_int_equal(all.unlabelled, N - n);
+        assert_int_equal(some.unlabelled, 0);
+        assert_int_equal(all.count, some.count);
+        assert_true(all.count > 15);
+        for (int64_t m = 0; m < all.count; m++) {
+            const ikt_measure *a = &all.list[m], *b = &some.list[m];
+            assert_string_equal(a->name, b->name);
+            assert_string_equal(a->note, b->note);
+            assert_true(a->value == b->value || (isnan(a->value) && isnan(b->value)));
+        }
+        ikt_measures_destroy(&all);
+        ikt_measures_destroy(&some);
+        for (int64_t i = 0; i < N; i++)
+            s.labels[i] = i < 6 ? i % 2 : -1;
+        refused(*state, &s.set, &settings, IKT_ERR_DATA, "only 6 rows have a label");
+        s.labels[0] = s.labels[2] = s.labels[4] = -1;
+        settings.only = "clusters";
+        refused(*state, &s.set, &settings, IKT_ERR_DATA, "fewer than the 3 rows with a label");
+        for (int64_t i = 0; i < N; i++)
+            s.labels[i] = -1;
+        settings.only = "input-labels";
+        refused(*state, &s.set, &settings, IKT_ERR_DATA, "need 2 rows with a label");
+    }
+}
+
+/* Lists: a row without a label neither asks nor votes, and one whose list has no label is no row.
+ */
+static void lists_vote_by_labels_alone(void **state) {
+    enum { ROWS = 6, LIST = 3 };
+    static const int64_t labels[ROWS] = {0, 0, -1, 1, -1, 1};
+    static const uint32_t list[ROWS * LIST] = {2, 4, 1, 0, 2, 3, 0, 1, 3,
+                                               4, 2, 0, 5, 3, 1, 2, 4, 4};
+    ikt_context *ctx = *state;
+    const ikt_rows rows = ikt_rows_make(ROWS, ikt_size(ctx), ikt_rank(ctx));
+    float score[ROWS * LIST];
+    uint32_t row[ROWS * LIST];
+    double accuracy;
+    for (int64_t e = 0; e < LIST * rows.count; e++) {
+        score[e] = (float)(e % LIST);
+        row[e] = list[LIST * rows.first + e];
+    }
+    const ikt_neighbours lists = {.n_local = rows.count, .k = LIST, .row = row, .score = score};
+    assert_int_equal(ikt_list_label_accuracy(ctx, &rows, &lists, labels + rows.first, 1, &accuracy),
+                     IKT_OK);
+    assert_near(accuracy, 2 / 3.0, 1e-15); /* 0 and 1 are told, 3 is not, nobody votes for 5 */
+    static const int64_t none[ROWS] = {-1, -1, -1, -1, -1, -1};
+    assert_int_equal(ikt_list_label_accuracy(ctx, &rows, &lists, none + rows.first, 1, &accuracy),
+                     IKT_OK);
+    assert_true(accuracy < 0);
+}
+
+IKT_MPI_TESTS(ikt_test(rows_without_a_label_are_left_out), ikt_test(lists_vote_by_labels_alone),
+              ikt_test(values_match_plain_code), ikt_test(a_perfect_map_is_perfect),
               ikt_test(small_clusters_by_hand), ikt_test(equal_votes_go_to_the_smallest_label),
               ikt_test(same_bits_as_one_rank), ikt_test(a_sample_is_a_part_of_all),
               ikt_test(samples_are_fair), ikt_test(peak_memory_is_predicted),

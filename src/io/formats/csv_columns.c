@@ -164,7 +164,8 @@ static ikt_status assign_roles(const ikt_csv_records *r, const ikt_reader_option
     IKT_TRY(assign_label(r, options, strict, c));
     IKT_TRY(assign_list(r, c, options->take_columns, IKT_CSV_NUMBER, strict));
     IKT_TRY(assign_list(r, c, options->text_columns, IKT_CSV_TEXT, strict));
-    return assign_list(r, c, options->skip_columns, IKT_CSV_SKIPPED, strict);
+    return assign_list(r, c, options->skip_columns, IKT_CSV_SKIPPED,
+                       strict && !options->skip_may_lack);
 }
 
 /* Whether a list names one of the headings that the first record would be. */

@@ -36,6 +36,7 @@ typedef struct {
     ikt_csv_header header;    /* of CSV: whether the first line is one */
     const char *label_column; /* of CSV: name, or number from 1; "" = none */
     const char *skip_columns; /* of CSV: names or numbers with commas between; "" = none */
+    bool skip_may_lack;       /* and are no error where they are not there */
     const char *text_columns; /* of CSV, likewise: columns to be kept as text */
     const char *take_columns; /* of CSV, likewise: the only ones that are numbers; "" = all */
     bool label_may_lack;      /* of CSV: no column of that name is no error */

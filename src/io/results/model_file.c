@@ -10,6 +10,8 @@
 #include "base/comm.h"
 #include "base/row_hash.h"
 #include "io/hdf5/h5.h"
+#include "io/sources/labels.h"
+#include "io/sources/source.h"
 
 /* --- the parts -------------------------------------------------------------------------------- */
 
@@ -58,6 +60,8 @@ static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
         [IKT_MODEL_PARTITIONINGS] = {"partitionings", small, s->t, s->psi, celled, centres},
         [IKT_MODEL_CODES] = {"codes", code, s->n, s->t, coded, cells},
         [IKT_MODEL_EMBEDDING] = {"embedding", single, s->n, s->q, true, floats},
+        [IKT_MODEL_COLUMN_NAMES] = {"column_names", H5T_NATIVE_UINT8, s->name_bytes, 0,
+                                    s->name_bytes > 0, any},
         [IKT_MODEL_LABELS] = {"labels", index, s->n, 0, false, any},
         [IKT_MODEL_FILL] = {"preprocess/fill", number, s->d, 0, false, finite},
         [IKT_MODEL_ROWS] = {"rows", single, s->n, s->columns, s->has_rows, floats},
@@ -125,6 +129,7 @@ static const struct {
                  {"classes", MEMBER(classes), false, OF_CLASSES},
                  {"lanes", MEMBER(lanes), false, OF_CLASSES},
                  {"kernel", MEMBER(kernel), false, OF_PROJECTION},
+                 {"column_name_bytes", MEMBER(name_bytes), false, NOT_ZERO},
                  {"of_similarities", MEMBER(is_of_similarities), true, OF_BOTH}};
 enum { ATTRIBUTES = sizeof attribute / sizeof *attribute };
 
@@ -247,6 +252,11 @@ ikt_status ikt_model_writer_part(ikt_model_writer *w, ikt_model_part part, int64
     return transfer(w->out.ctx, *dataset, &of, first, count, NULL, rows ? rows : "", stride);
 }
 
+ikt_status ikt_model_writer_label_names(ikt_model_writer *w, const char *names) {
+    const bool good = !names || ikt_h5_set_text(w->out.file, "label_names", names);
+    return ikt_h5_output_check(&w->out, good, "the names of the classes");
+}
+
 ikt_status ikt_model_writer_notes(ikt_model_writer *w, const char *configuration,
                                   const ikt_note *notes, int64_t count) {
     char hash[32];
@@ -334,6 +344,7 @@ static ikt_status read_shape(ikt_model_file *f) {
     bool good = fits && s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&
                 s->metric >= 0 && s->metric <= METRIC_MOST && s->placing >= 0 &&
                 s->placing < IKT_PLACINGS && (s->is_reduced || s->columns == s->d) &&
+                s->name_bytes >= 0 && s->name_bytes <= IKT_COLUMN_NAMES_MOST &&
                 s->columns <= INT32_MAX && s->d <= INT32_MAX && s->n <= INT64_MAX >> 16;
     return good ? IKT_OK : ikt_model_file_damaged(f, "its sizes do not fit together");
 }
@@ -468,4 +479,21 @@ ikt_status ikt_model_file_read(ikt_model_file *f, ikt_model_part part, int64_t f
 
 ikt_status ikt_model_file_note(ikt_model_file *f, const char *name, char **text) {
     return ikt_h5_read_note(f->ctx, f->file, name, text);
+}
+
+ikt_status ikt_model_file_label_names(ikt_model_file *f, char **names) {
+    return ikt_agree(f->ctx, ikt_label_names_read(f->ctx, f->file, f->path, names));
+}
+
+ikt_status ikt_model_file_column_names(ikt_model_file *f, char **names) {
+    const int64_t bytes = f->shape.name_bytes;
+    *names = NULL;
+    if (bytes == 0) return IKT_OK;
+    char *text IKT_AT_END(ikt_free) = NULL;
+    IKT_TRY(ikt_alloc_all(f->ctx, &text, bytes + 1, 1, "model"));
+    IKT_TRY(ikt_model_file_read(f, IKT_MODEL_COLUMN_NAMES, 0, bytes, text, 0));
+    if ((int64_t)strlen(text) != bytes || text[bytes - 1] != '\n' ||
+        ikt_label_names_count(text) != f->shape.d)
+        return ikt_model_file_damaged(f, "/column_names has not one name for each column");
+    return ikt_give(names, text);
 }

@@ -7,7 +7,9 @@
  *   /codes           n x t: cell of each row in each partitioning; uint8, uint16 for psi > 256, or
  *                    uint32 for psi > 65536
  *   /embedding       n x q float32
- *   /labels          n int64, where the input had them
+ *   /labels          n int64, where the input had them; with the attribute label_names of the root,
+ *                    "a\nb\n", where classes have names: line k names class k
+ *   /column_names    bytes: the names of the input's columns, "a\nb\n", where all have one
  *   /preprocess/fill  input_columns double: what stood for missing values, where some could be
  *   /rows, /scales   n x columns and n float32, in place of centres, partitionings and codes: rows
  *                    after preprocessing, and their scales (sampled/far_similarity.h)
@@ -74,6 +76,7 @@ typedef enum {
     IKT_MODEL_KERNEL_MEANS,
     IKT_MODEL_KERNEL_NUMBERS,
     IKT_MODEL_KERNEL_ORIGIN,
+    IKT_MODEL_COLUMN_NAMES,
     IKT_MODEL_PARTS
 } ikt_model_part;
 
@@ -114,7 +117,8 @@ typedef struct {
                                         IKT_PLACING_PROJECTION the first: landmarks */
     int64_t kernel;                  /* ikt_model_kernel of IKT_PLACING_PROJECTION; else 0 */
     bool is_of_similarities;         /* likewise: new rows are their similarities to the support */
-    bool has_labels, has_fill;       /* known when reading; not written */
+    int64_t name_bytes;        /* of the names of the input's columns; 0: none, and not written */
+    bool has_labels, has_fill; /* known when reading; not written */
 } ikt_model_shape;
 
 /* LOCAL, pure. Whether there are centres, partitionings and codes of all rows. */
@@ -167,6 +171,12 @@ ikt_status ikt_model_file_read(ikt_model_file *file, ikt_model_part part, int64_
  * none. */
 ikt_status ikt_model_file_note(ikt_model_file *file, const char *name, char **text);
 
+/* COLLECTIVE. The names of the classes, and those of the input's columns, a line each, on every
+ * rank, freed with ikt_free; NULL where there are none. Errors: those of reading; IKT_ERR_DATA for
+ * other than one name for each column. */
+ikt_status ikt_model_file_label_names(ikt_model_file *file, char **names);
+ikt_status ikt_model_file_column_names(ikt_model_file *file, char **names);
+
 /* Writing a model file, part by part, while a run goes on.
  *
  * Codes exist early in a run and positions at its end; what is written at once need not be kept in
@@ -190,6 +200,10 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *writer, const ikt_model_shap
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, agreed. */
 ikt_status ikt_model_writer_part(ikt_model_writer *writer, ikt_model_part part, int64_t first,
                                  int64_t count, const void *rows, int64_t stride);
+
+/* COLLECTIVE, same arguments. The names of the classes of its labels, a line each; NULL: they are
+ * numbers. Errors: IKT_ERR_FILE. */
+ikt_status ikt_model_writer_label_names(ikt_model_writer *writer, const char *names);
 
 /* COLLECTIVE, same arguments; after all parts. Attributes of /provenance, and with them
  * "model_hash": of every row that was written, the same on any ranks. Errors: IKT_ERR_FILE. */

@@ -57,8 +57,8 @@ typedef struct {
     ikt_transposed transposed;
     ikt_raw raw;
     bool skip_is_shared; /* `skip` was said of several files, and may be meant for others of them */
-    bool inherited;      /* the data set and `raw` are those of another file: passed over where the
-                            format has no use for them */
+    bool inherited;      /* the data set, `skip` and `raw` are those of another file: passed over
+                            where the format has no use for them, or the columns are not there */
 } ikt_source_options;
 
 /* COLLECTIVE. Opens the rows (n x d) that a file holds, whose format its content tells; of HDF5 a
@@ -190,6 +190,25 @@ const char *ikt_source_missing(const ikt_source *source);
 
 /* LOCAL. The name of a column, cut to `size`; false where columns have none, and `name` is "". */
 bool ikt_source_column_name(const ikt_source *source, int64_t column, char *name, size_t size);
+
+/* Names of columns that take more bytes are not known. */
+enum { IKT_COLUMN_NAMES_MOST = 64 << 20 };
+
+/* COLLECTIVE. The names that the file gives all columns, "a\nb\n" in their order, on every rank,
+ * freed with ikt_free: headings of CSV, variables of AnnData and loom, columns of a DataFrame. NULL
+ * where columns have none. Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_source_column_names(ikt_source *source, char **names);
+
+/* COLLECTIVE. Brings columns into the order of those of other rows, by their names; nothing is done
+ * where one side has none, or another number of columns.
+ *   from    rows of any kind, borrowed until the source on top is closed, or owned by it
+ *   names   of the columns of the other rows, a line each; NULL: none
+ *   whose   what has them, for messages: "the rows of model.h5"
+ *   out     a source on top of `from` with the same rows, labels and texts, whose columns stand in
+ *           that order; NULL where `from` has it already
+ * Errors: IKT_ERR_DATA where a name of the one is none of the other; those of reading. */
+ikt_status ikt_source_order_columns(ikt_context *ctx, ikt_source *from, bool owns,
+                                    const char *names, const char *whose, ikt_source **out);
 
 /* What a file is and what it holds beside the rows that were opened, for messages. */
 enum { IKT_CONTENT_TEXT = 1024 };

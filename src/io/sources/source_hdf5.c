@@ -9,10 +9,12 @@
  * Columns of a row may stand in any order; a value that comes twice counts as its sum, as in SciPy.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/arrays.h"
+#include "base/encoding.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/sparse_group.h"
@@ -113,6 +115,52 @@ static ikt_status hdf5_text(ikt_source *source, const char *name, char **text) {
                          : ikt_h5_get_text(source->ctx, self->file, name, text));
 }
 
+static ikt_status add_name(void *self, int64_t i, const char *text) {
+    (void)i;
+    ikt_column_name_add(self, text);
+    return ((ikt_text *)self)->status;
+}
+
+/* Where the names of the columns of an object stand: those of the variables (genes) of AnnData and
+ * loom; "" where they have none.
+ *   list   [IKT_H5_NAME] receives it */
+static void find_variables(hid_t file, const char *object, char list[IKT_H5_NAME]) {
+    const bool is_raw = strncmp(object, "/raw/X", 6) == 0;
+    const bool is_matrix =
+        is_raw || strcmp(object, "/X") == 0 || strncmp(object, "/layers/", 8) == 0;
+    const char *const var = is_raw ? "raw/var" : "var";
+    char index[128];
+    list[0] = '\0';
+    if (ikt_h5_is_loom(file) && ikt_h5_is_by_genes(file, object + 1))
+        snprintf(list, IKT_H5_NAME, "row_attrs/Gene");
+    if (!is_matrix || !ikt_h5_is_anndata(file)) return;
+    const hid_t group IKT_AT_END(ikt_h5_end) = ikt_h5_open_group(file, var);
+    ikt_h5_short_text(group, "_index", index, sizeof index);
+    snprintf(list, IKT_H5_NAME, "%s/%s", var, ikt_text_or(index, "_index"));
+}
+
+/* The last part of the name of an object in its file. */
+static const char *last_name(hid_t object, char name[IKT_H5_NAME]) {
+    if (H5Iget_name(object, name, IKT_H5_NAME) <= 0) name[0] = '\0';
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+static ikt_status hdf5_name_columns(const ikt_source *source, ikt_text *names) {
+    const hdf5_self *self = source->self;
+    char object[IKT_H5_NAME], list[IKT_H5_NAME];
+    for (int64_t c = 0; c < self->columns; c++)
+        ikt_column_name_add(names, last_name(self->column[c], object));
+    if (self->columns > 0) return IKT_OK;
+    if (H5Iget_name(source->sparse ? self->group.group : self->dataset, object, sizeof object) <= 0)
+        return IKT_OK;
+    find_variables(self->file, object, list);
+    if (!list[0] || !ikt_h5_has(self->file, list)) return IKT_OK;
+    const hid_t texts IKT_AT_END(ikt_h5_end) = ikt_h5_open_dataset(self->file, list);
+    if (texts < 0 || ikt_h5_length(texts) != source->d) return IKT_OK;
+    return ikt_h5_visit_texts(source->ctx, texts, 0, source->d, false, add_name, names);
+}
+
 static void hdf5_describe(const ikt_source *source, ikt_source_content *content) {
     hdf5_self *self = source->self;
     ikt_h5_list_tables(self->file, 0, content->tables, sizeof content->tables);
@@ -138,6 +186,7 @@ static const ikt_source_ops hdf5_ops = {.self_bytes = sizeof(hdf5_self),
                                         .read_labels = hdf5_labels,
                                         .read_marked = hdf5_marked,
                                         .read_text = hdf5_text,
+                                        .name_columns = hdf5_name_columns,
                                         .describe = hdf5_describe,
                                         .close = hdf5_close};
 

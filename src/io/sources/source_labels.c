@@ -185,7 +185,7 @@ ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **tex
         if (source->ops->read_text) return source->ops->read_text(source, name, text);
         return source->from ? ikt_source_read_text(source->from, name, text) : IKT_OK;
     }
-    if (!own) return IKT_OK;
+    if (!own) return source->from ? ikt_source_read_text(source->from, name, text) : IKT_OK;
     const int64_t length = (int64_t)strlen(own) + 1;
     IKT_TRY(ikt_alloc_all(source->ctx, text, length, 1, "class names"));
     memcpy(*text, own, (size_t)length);

@@ -7,6 +7,7 @@
 #ifndef IKT_IO_SOURCES_SOURCE_OPS_H
 #define IKT_IO_SOURCES_SOURCE_OPS_H
 
+#include "config/value.h"
 #include "dist/row_blocks.h"
 #include "io/formats/reader.h"
 #include "io/sources/source.h"
@@ -30,6 +31,9 @@ typedef struct {
     ikt_status (*read_text)(ikt_source *source, const char *name, char **text);
     /* LOCAL. See ikt_source_column_name. NULL: columns have no names. */
     bool (*name_column)(const ikt_source *source, int64_t column, char *name, size_t size);
+    /* See ikt_source_column_names; `names` is empty and grows by ikt_column_name_add. NULL: there
+     * are never any. LOCAL, the same on all ranks. */
+    ikt_status (*name_columns)(const ikt_source *source, ikt_text *names);
     /* What else the file holds; `format` is set. NULL: nothing. */
     void (*describe)(const ikt_source *source, ikt_source_content *content);
     /* Frees what `self` holds; also called on a source whose opening failed half way. NULL: it
@@ -60,6 +64,9 @@ struct ikt_source {
     char *label_names;
     char labels_read[1024]; /* their name; the names above are good for reading them again */
 };
+
+/* LOCAL. Adds the name of the next column, in one line. */
+void ikt_column_name_add(ikt_text *names, const char *name);
 
 /* COLLECTIVE. A source named "file:/dataset", or "file" where `dataset` is ""; closed with
  * ikt_source_close.

@@ -133,6 +133,22 @@ static bool csv_name_column(const ikt_source *source, int64_t column, char *name
     return false;
 }
 
+static ikt_status csv_name_columns(const ikt_source *source, ikt_text *names) {
+    const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
+    int64_t *at IKT_AT_END(ikt_free) = NULL;
+    bool any = false;
+    IKT_TRY(ikt_alloc(source->ctx, &at, source->d, sizeof *at, purpose));
+    for (int64_t k = 0; k < c->columns; k++) {
+        if (c->role[k] != IKT_CSV_NUMBER) continue;
+        if (c->width[k] > 0) return IKT_OK; /* numbers of a vector have none */
+        at[c->place[k] - 1] = k;
+        any |= ikt_csv_heading(c, k)[0] != '\0';
+    }
+    for (int64_t place = 0; any && place < source->d; place++)
+        ikt_column_name_add(names, ikt_csv_heading(c, at[place]));
+    return IKT_OK;
+}
+
 static void csv_describe(const ikt_source *source, ikt_source_content *content) {
     const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
     for (int64_t k = 0; k < c->columns && strlen(content->labels) + 160 < sizeof content->labels;
@@ -149,6 +165,7 @@ static const ikt_source_ops csv_ops = {.self_bytes = sizeof(parsed_self),
                                        .read = parsed_read,
                                        .read_labels = csv_labels,
                                        .name_column = csv_name_column,
+                                       .name_columns = csv_name_columns,
                                        .describe = csv_describe,
                                        .close = parsed_close};
 
@@ -186,6 +203,7 @@ static ikt_status csv_open(ikt_context *ctx, const ikt_source_format *format, co
                                         .label_column = options->labels,
                                         .label_may_lack = true,
                                         .skip_columns = options->skip,
+                                        .skip_may_lack = options->inherited,
                                         .take_columns = is_all ? NULL : dataset,
                                         .keeps_text = true,
                                         .keeps_missing = true,
