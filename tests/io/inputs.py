@@ -488,6 +488,23 @@ def tables(rng):
     case("csv-bare", "bare.csv", x)
     pd.DataFrame(x, index=frame.index).to_csv("counted.csv", index_label="cell")
     case("csv-counted", "counted.csv", x)
+    # Headings that number all columns, as pandas writes names where there are none, and rows that only begin so.
+    def numbered(name, heading, rows, is_heading):
+        rows = np.asarray(rows)
+        with open(name + ".csv", "w") as f:
+            f.writelines(",".join(map(str, row)) + "\n" for row in [heading, *rows.tolist()])
+        case("csv-" + name, name + ".csv", rows if is_heading else np.vstack([np.array(heading, "f8"), rows]))
+    pd.DataFrame(x).to_csv("numbered.csv", index=False)
+    case("csv-numbered", "numbered.csv", x)
+    numbered("from-1", [1, 2, 3], x[:, :3], True)
+    numbered("two", [0, 1], x[:, :2], True)
+    numbered("pixels", list(range(16)), np.arange(16) * np.arange(5)[:, None] % 7, True)
+    numbered("two-whole", [0, 1], [[3, 7], [9, 2]], False)
+    numbered("genotypes", [0, 1, 2], [[2, 0, 0], [1, 1, 2], [0, 1, 2], [2, 2, 1]], False)
+    numbered("table", [1, 2, 3], [[4, 5, 6], [7, 8, 10]], False)
+    numbered("line", [0, 1, 2], [[1, 0, 1], [2, 1, 0]], False)
+    numbered("from-2", [2, 3, 4], x[:, :3], False)
+    numbered("points", ["0.0", "1.0", "2.0"], x[:, :3], False)
     # Missing cells, as they are written.
     gaps = x.copy()
     with open("gaps.csv", "w") as f:

@@ -187,7 +187,8 @@ void ikt_csv_free(ikt_csv_records *records);
  * missing is no number, so that a text that turns up among numbers is an error with its line, and
  * no column is lost because of it. The first line is a header where it has a text above a number,
  * where it is all text, or where its numbers, two at least, count on (years, or 0, 1, 2, as pandas
- * names columns without names); a label or a column asked for by its name makes it one, too.
+ * names columns without names) beside a text or an empty cell, or over all columns from 0 or 1 on
+ * while no row below does; a label or a column asked for by its name makes it one, too.
  * A column without a heading before all others, as R and pandas write them, holds the names of the
  * rows; so does the first one where the header has one cell less than the rows.
  * A cell may be a vector in brackets: its numbers are columns of the rows. The only such column of
@@ -210,6 +211,7 @@ typedef struct {
     ikt_csv_dialect how;
     bool has_header;  /* columns have names */
     bool names_apart; /* which are those of members or a comment: no record */
+    bool is_numbered; /* the names are 0, 1, 2, ... or 1, 2, 3, ..., found by the rows below */
     bool keeps_missing, is_source;
     int64_t columns; /* cells of a record */
     int64_t numbers, texts;
