@@ -131,7 +131,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "Of an AnnData file columns of obs have names alone. By default labels are written where "
          "RUN.h5 has them"},
         {"row-numbers", IKT_FLAG(&w.how.row_numbers),
-         "Write the number of each row, from 0, as a column"},
+         "Write the number of each row in the input, from 0, as a column"},
         {"guard-formulas", IKT_FLAG(&w.how.guards_formulas),
          "In csv and tsv files, write an apostrophe before names of classes and columns that begin "
          "with =, +, - or @, so that no spreadsheet takes them for a formula; numbers stay as they "

@@ -192,7 +192,7 @@ static ikt_status measure_map(ikt_context *ctx, const ikt_study_plan *plan,
     ikt_run run = {.given = NULL};
     ikt_result_file *map IKT_AT_END(ikt_result_close) = NULL;
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
-    ikt_companions found IKT_AT_END(ikt_companions_free) = {NULL, NULL, NULL, 0};
+    ikt_companions found IKT_AT_END(ikt_companions_free) = {.labels = NULL};
     IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &run.settings));
     ikt_study_embedding_file(plan, what->id, best);
     IKT_TRY(ikt_result_open(ctx, path, &map));

@@ -521,6 +521,8 @@ def tables(rng):
     with open("long.csv", "w") as f:
         f.write(f'a,note,b\n1,"{long}",2\n3,short,4\n5,"{long}{long}",6\n')
     case("csv-long", "long.csv", np.array([[1, 2], [3, 4], [5, 6]]))
+    open("exact.csv", "w").write("a,b\n9007199254740992,18014398509481984\n12345678901234567.5,1e300\n")
+    case("csv-exact", "exact.csv", np.array([[2.0 ** 53, 2.0 ** 54], [12345678901234567.5, 1e300]]))
     with gzip.open("text.csv.gz", "wb") as f:
         f.write(b"a,b\n1,2\n3,4\n")
     case("csv-gz", "text.csv.gz", np.array([[1, 2], [3, 4]]))
@@ -529,6 +531,7 @@ def tables(rng):
             ("ragged", "a,b\n" + "1,2\n" * 90 + "3\n" + "5,6\n" * 9, "line 92 has 1 cells; the first has 2"),
             ("open", "a,b\n" + "1,2\n" * 9 + '3,"4\n' + "5,6\n" * 90, "line 11: a quote is not closed"),
             ("inf", "a,b\n1,2\n-inf,3\n", "'-inf' is not a finite number"),
+            ("wide", "id,b\n9007199254740992,2\n-9007199254740993,3\n", "line 3, column 1 \\('id'\\): '-9007199254740993' is beyond 2.53"),
             ("zero", "a,b\n" + "1,2\n" * 700 + "3,\0\n" + "1,2\n" * 7, "line 702: holds a zero byte")):
         open(name + ".csv", "w").write(text)
         case("csv-" + name, name + ".csv", error=(3, words))

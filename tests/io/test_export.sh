@@ -231,6 +231,23 @@ expect 2 'name the one of which a copy gets it' export run.h5 x.h5ad
 expect 3 'other.h5ad has 7 rows (obs), but run.h5 has 400' export run.h5 x.h5ad --h5ad other.h5ad
 expect 3 'has obsm/X_old already' export many.h5 x.h5ad --h5ad data.h5ad --key X_old
 expect 3 'no AnnData file' export run.h5 x.h5ad --h5ad run.h5
+# Rows that are left keep their numbers in the input, in a map of a kept graph, too.
+"$python" -c 'import h5py, numpy
+x = numpy.random.default_rng(1).normal(size=(90, 3))
+x[[2, 40, 41], [0, 1, 2]] = numpy.nan
+with h5py.File("gaps.h5", "w") as f: f["X"], f["labels"] = x, numpy.arange(90)'
+"$IKT_PROGRAM" embed gaps.h5 left.h5 preprocess.missing=drop output.graph=left-graph.h5 output.picture=none --quiet 2>err.txt &&
+    "$IKT_PROGRAM" embed input.graph=left-graph.h5 output.file=again.h5 output.graph=again-graph.h5 output.picture=none --quiet 2>err.txt &&
+    "$IKT_PROGRAM" embed input.graph=again-graph.h5 output.file=third.h5 output.picture=none --quiet 2>err.txt || fail "maps of rows that are left"
+for from in left again third; do
+    RANKS=3 all_ranks $from.h5 $from.csv --row-numbers
+    awk -F, 'NR > 1 && $1 != $4 { exit 1 } END { exit NR != 88 }' 1-$from.csv || fail "row numbers of $from.h5"
+    RANKS="" all_ranks $from.h5 $from.vtkhdf --row-numbers
+    "$python" -c 'import h5py, sys
+p = h5py.File(sys.argv[1])["VTKHDF/PointData"]
+assert (p["row"][:] == p["label"][:]).all()' 1-$from.vtkhdf || fail "row numbers for VTK"
+done
+
 expect 3 "has no data set 'nothing'" export run.h5 x.csv --columns nothing
 expect 3 'entries, but there are 400 rows' export run.h5 x.csv --columns many.h5:labels
 expect 4 'exists already' export run.h5 1-run.csv

@@ -14,23 +14,7 @@
 #include "io/sources/labels.h"
 #include "io/sources/source.h"
 
-ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out) {
-    *out = (ikt_export){.ctx = ctx, .run = run};
-    IKT_TRY(ikt_result_open(ctx, run, &out->file));
-    out->n = ikt_result_rows(out->file);
-    out->q = ikt_result_dimensions(out->file);
-    return IKT_OK;
-}
-
-void ikt_export_close(ikt_export *export) {
-    for (int64_t c = 0; c < export->columns; c++) {
-        ikt_column_close(&export->column[c].values);
-        ikt_texts_free(&export->column[c].texts);
-        ikt_free(&export->column[c].cells);
-        ikt_free(&export->column[c].names);
-    }
-    ikt_result_close(&export->file);
-}
+static const char originals[] = "diagnostics/row";
 
 /* COLLECTIVE. Whether the map's file is HDF5 and has such a data set, or one in obs. */
 static ikt_status look_for(ikt_export *export, const char *dataset, bool *present) {
@@ -45,6 +29,34 @@ static ikt_status look_for(ikt_export *export, const char *dataset, bool *presen
     *present = ikt_max_one(ctx, ikt_h5_has(run, dataset)) > 0;
     ikt_h5_close(run);
     return IKT_OK;
+}
+
+ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out) {
+    *out = (ikt_export){.ctx = ctx, .run = run};
+    IKT_TRY(ikt_result_open(ctx, run, &out->file));
+    out->n = ikt_result_rows(out->file);
+    out->q = ikt_result_dimensions(out->file);
+    bool present = false;
+    if (ikt_result_is_run(out->file)) IKT_TRY(look_for(out, originals, &present));
+    if (!present) return IKT_OK;
+    return ikt_column_open(ctx, ikt_result_path(out->file), originals, out->n, &out->numbers);
+}
+
+ikt_status ikt_export_numbers(ikt_export *export, int64_t first, int64_t count, int64_t *number) {
+    for (int64_t i = 0; i < count; i++)
+        number[i] = first + i;
+    return export->numbers ? ikt_column_read_wholes(export->numbers, first, count, number) : IKT_OK;
+}
+
+void ikt_export_close(ikt_export *export) {
+    for (int64_t c = 0; c < export->columns; c++) {
+        ikt_column_close(&export->column[c].values);
+        ikt_texts_free(&export->column[c].texts);
+        ikt_free(&export->column[c].cells);
+        ikt_free(&export->column[c].names);
+    }
+    ikt_column_close(&export->numbers);
+    ikt_result_close(&export->file);
 }
 
 /* COLLECTIVE. Opens a column whatever it is. Those of CSV are read once, as parsing begins at the

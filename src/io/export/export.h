@@ -45,6 +45,7 @@ typedef struct {
     ikt_result_file *file; /* owned */
     int64_t n;
     int q;
+    ikt_column *numbers; /* of the rows in the input, where some were left out; else NULL; owned */
     ikt_export_column column[IKT_EXPORT_COLUMNS];
     int64_t columns;
 } ikt_export;
@@ -80,6 +81,10 @@ void ikt_export_close(ikt_export *export);
  * Errors: those of ikt_column_open, ikt_label_file_read and ikt_texts_read; IKT_ERR_USAGE: too
  * many. */
 ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset, bool *present);
+
+/* COLLECTIVE. The numbers in the input of the rows first .. first + count - 1: those that the run
+ * has stored, or from `first` on. Errors: those of reading. */
+ikt_status ikt_export_numbers(ikt_export *export, int64_t first, int64_t count, int64_t *number);
 
 /* LOCAL. Whether a column of numbers is of a floating type. */
 bool ikt_export_is_real(const ikt_export_column *column);

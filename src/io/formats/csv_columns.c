@@ -464,6 +464,7 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
     c->how = r->how;
     c->keeps_missing = options->keeps_missing;
     c->is_source = options->is_source;
+    c->rounds = options->rounds;
     IKT_TRY(take_names(r, c));
     IKT_TRY(take_names_apart(r, c));
     if (options->keeps_text) {

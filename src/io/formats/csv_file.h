@@ -212,7 +212,7 @@ typedef struct {
     bool has_header;  /* columns have names */
     bool names_apart; /* which are those of members or a comment: no record */
     bool is_numbered; /* the names are 0, 1, 2, ... or 1, 2, 3, ..., found by the rows below */
-    bool keeps_missing, is_source;
+    bool keeps_missing, is_source, rounds;
     int64_t columns; /* cells of a record */
     int64_t numbers, texts;
     int64_t label;       /* the column of the labels, or -1 */
@@ -281,7 +281,7 @@ typedef struct {
  *   row       [columns->numbers] receives them
  *   missing   takes note of those that are missing
  * Errors: IKT_ERR_DATA with line and column: another number of cells, no number, none that is
- * finite; a missing one unless columns->keeps_missing. */
+ * finite, a whole one that a double rounds; a missing one unless columns->keeps_missing. */
 ikt_status ikt_csv_numbers(const ikt_csv_records *records, const ikt_csv_columns *columns,
                            double *row, ikt_csv_missing *missing);
 

@@ -190,6 +190,7 @@ static ikt_status csv_open(ikt_context *ctx, const ikt_source_format *format, co
                                         .keeps_text = true,
                                         .keeps_missing = true,
                                         .is_source = true,
+                                        .rounds = options->is_list,
                                         .is_map = options->is_map};
     if (options->transposed == IKT_TRANSPOSED_YES)
         return ikt_fail(ctx, IKT_ERR_USAGE, /* the same on all ranks */
