@@ -87,7 +87,8 @@ static ikt_status write_rows(ikt_context *ctx, ikt_source *source, const ikt_row
     return IKT_OK;
 }
 
-/* COLLECTIVE. The numbers of the landmarks in the file, also where rows before them are left out. */
+/* COLLECTIVE. The numbers of the landmarks in the file, also where rows before them are left out.
+ */
 static ikt_status write_numbers(ikt_context *ctx, const ikt_source *source,
                                 const ikt_central_rows *found, ikt_table_writer *writer) {
     IKT_ARRAYS(held, ctx, purpose);

@@ -120,12 +120,21 @@ static bool next_name(const char **at, const char **name, size_t *length) {
     return true;
 }
 
-/* Gives the column of a name or number (from 1) a role. *column = -1 where there is none, which is
+static bool is_of_name(const char *heading, const char *name, size_t length) {
+    return strlen(heading) == length && strncmp(heading, name, length) == 0;
+}
+
+/* Gives the column of a name or number (from 1) a role; all columns of a heading are left out.
+ * *column = -1 where there is none, which is
  * an error if `strict`. */
 static ikt_status assign(const ikt_csv_records *r, ikt_csv_columns *c, const char *name,
                          size_t length, ikt_csv_role role, bool strict, int64_t *column) {
     *column = ikt_csv_find(c, name, length);
     if (*column >= 0) c->role[*column] = (unsigned char)role;
+    const char *heading = *column >= 0 ? ikt_csv_heading(c, *column) : "";
+    for (int64_t k = *column + 1; role == IKT_CSV_SKIPPED && *heading && k < c->columns; k++)
+        if (is_of_name(heading, name, length) && strcmp(ikt_csv_heading(c, k), heading) == 0)
+            c->role[k] = IKT_CSV_SKIPPED;
     if (*column >= 0 || !strict) return IKT_OK;
     return ikt_fail(r->lines.ctx, IKT_ERR_USAGE,
                     "%s has no column '%.*s'; it has %lld, numbered from 1%s%.60s%s", r->lines.path,
@@ -256,19 +265,23 @@ static ikt_status go_behind(ikt_csv_records *r, int64_t records) {
     return ikt_csv_begin(r, r->how.lead + records);
 }
 
-/* Copies the cells of the first record, with room for the empty heading of row names. */
+/* Copies the cells of the first record, in UTF-8, with room for the empty heading of row names. */
 static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
     c->columns = r->cells;
     c->name_bytes = 2;
     for (int64_t k = 0; k < r->cells; k++)
-        c->name_bytes += (int64_t)strlen(r->cell[k]) + 1;
+        c->name_bytes += 2 * (int64_t)strlen(r->cell[k]) + 1; /* Latin-1 as UTF-8 */
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->role, c->columns + 1, 1, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->place, c->columns + 1, sizeof *c->place, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->width, c->columns + 1, sizeof *c->width, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->names, c->name_bytes, 1, "reader"));
     char *to = c->names;
     for (int64_t k = 0; k < r->cells; k++) {
-        strcpy(to, r->cell[k]);
+        const size_t length = strlen(r->cell[k]);
+        if (ikt_csv_is_json(&r->how)) /* members are found by their bytes */
+            strcpy(to, r->cell[k]);
+        else
+            (void)ikt_utf8_copy(r->cell[k], to, 2 * length + 1);
         to += strlen(to) + 1;
     }
     return IKT_OK;

@@ -377,10 +377,10 @@ ikt_status ikt_graph_writer_rows(ikt_graph_writer *w, const ikt_rows *rows, cons
     w->first = ikt_sum_before(w->ctx, w->count);
     w->entries = ikt_sum_one(w->ctx, w->count);
     /* With labels, numbers in the data, slots and the largest start. */
-    IKT_TRY(
-        ikt_h5_output_reserve(&w->out, IKT_H5_FILE_BYTES + 2 * ikt_h5_rows_bytes(w->entries, 8) +
-                                           ikt_h5_rows_bytes(n + 1, 8) + 2 * ikt_h5_rows_bytes(n, 8) +
-                                           ikt_h5_rows_bytes(n, 4) + ikt_h5_rows_bytes(n, 24)));
+    IKT_TRY(ikt_h5_output_reserve(&w->out,
+                                  IKT_H5_FILE_BYTES + 2 * ikt_h5_rows_bytes(w->entries, 8) +
+                                      ikt_h5_rows_bytes(n + 1, 8) + 2 * ikt_h5_rows_bytes(n, 8) +
+                                      ikt_h5_rows_bytes(n, 4) + ikt_h5_rows_bytes(n, 24)));
     w->group = ikt_h5_create_group(file, IKT_GRAPH_GROUP);
     const bool good = w->group >= 0 && ikt_h5_set_text(file, "format", IKT_GRAPH_FORMAT) &&
                       ikt_h5_set_int(file, "format_version", IKT_GRAPH_CURRENT) &&

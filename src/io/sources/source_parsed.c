@@ -161,7 +161,7 @@ static ikt_status csv_take(ikt_source *source, const char *path, int64_t rows,
     IKT_TRY(ikt_csv_file_open(ctx, self->path, columns, rows, &self->csv));
     const char *unread = self->csv.columns.unread;
     if (self->csv.columns.numbers == 0)
-        return ikt_fail(ctx, IKT_ERR_FILE,
+        return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s is not an HDF5 file, and read as CSV text it has no column of numbers"
                         "%s%s",
                         path, *unread ? ": " : "", unread);
