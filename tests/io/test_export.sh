@@ -261,23 +261,26 @@ done
 "$python" -c 'import h5py, numpy
 n = numpy.arange(90)
 with h5py.File("beside.h5", "w") as f:
-    f["whole"], f["text"], f["kind/codes"] = n, numpy.array([f"t{i}" for i in n], dtype=object), n % 2
+    f["X"], f["whole"], f["text"], f["kind/codes"] = numpy.stack([n, n * n % 17], 1) / 2, n, numpy.array([f"t{i}" for i in n], dtype=object), n % 2
     f["kind/categories"] = numpy.array(["even", "odd"], dtype=object)
-numpy.save("labels.npy", n % 3)
 with open("beside.csv", "w") as f:
-    f.write("name,number\n" + "".join(f"n{i},{i}\n" for i in n))'
-"$IKT_PROGRAM" embed gaps.h5 first.h5 preprocess.missing=mean input.rows=60 output.picture=none --quiet 2>err.txt || fail "first rows"
-columns=beside.h5:whole,beside.h5:text,beside.h5:kind,beside.csv:name,beside.csv:number,labels.npy
+    f.write("name,number,a\n" + "".join(f"n{i},{i},{i * i % 17}\n" for i in n))'
+"$IKT_PROGRAM" embed beside.h5 first.h5 input.rows=60 input.dataset=X output.picture=none --quiet 2>err.txt || fail "first rows"
 for from in left first; do
+    columns=beside.h5:whole,beside.h5:text,beside.h5:kind
+    [ $from = first ] && expect 3 "has 90 texts, but there are 60 rows" export first.h5 x.csv --columns beside.csv:name
+    if [ $from = first ]; then head -61 beside.csv >own.csv; else cp beside.csv own.csv; fi
+    "$python" -c 'import numpy, sys; numpy.save("labels.npy", numpy.arange(int(sys.argv[1])) % 3)' $([ $from = first ] && echo 60 || echo 90)
+    columns=$columns,own.csv:name,own.csv:number,labels.npy
     RANKS=3 all_ranks $from.h5 $from-beside.csv --row-numbers --columns $columns
     awk -F, 'NR == 1 { good = $0 == "row,x,y,whole,text,kind,name,number,label"; next }
         $4 != $1 || $5 != "t" $1 || $6 != ($1 % 2 ? "odd" : "even") || $7 != "n" $1 || $8 != $1 || $9 != $1 % 3 { exit 1 }
         END { exit !good }' 1-$from-beside.csv || fail "columns of the input beside $from.h5: $(head -3 1-$from-beside.csv)"
     for ranks in 1 3; do
-        $IKT_MPIRUN $ranks "$IKT_PROGRAM" evaluate $from.h5 --labels beside.csv:name --json >$ranks.json 2>err.txt || fail "evaluate $from.h5: $(cat err.txt)"
-        $IKT_MPIRUN $ranks "$IKT_PROGRAM" view $from.h5 $ranks.html --hover beside.csv:name,beside.h5:text --colour-by labels.npy,beside.h5:whole --overwrite --quiet 2>err.txt ||
+        $IKT_MPIRUN $ranks "$IKT_PROGRAM" evaluate $from.h5 --labels beside.h5:kind --json >$ranks.json 2>err.txt || fail "evaluate $from.h5: $(cat err.txt)"
+        $IKT_MPIRUN $ranks "$IKT_PROGRAM" view $from.h5 $ranks.html --hover own.csv:name,beside.h5:text --colour-by labels.npy,beside.h5:whole --overwrite --quiet 2>err.txt ||
             fail "view $from.h5: $(cat err.txt)"
-        $IKT_MPIRUN $ranks "$IKT_PROGRAM" plot $from.h5 $ranks.png --colour-by beside.h5:kind,labels.npy,beside.csv:number --overwrite --quiet 2>err.txt ||
+        $IKT_MPIRUN $ranks "$IKT_PROGRAM" plot $from.h5 $ranks.png --colour-by beside.h5:kind,labels.npy,own.csv:number --overwrite --quiet 2>err.txt ||
             fail "plot $from.h5: $(cat err.txt)"
     done
     cmp 1.json 3.json && cmp 1.html 3.html && cmp 1.png 3.png || fail "columns beside $from.h5 differ over ranks"

@@ -127,7 +127,8 @@ ikt_status ikt_export_add(ikt_export *export, const char *file, const char *data
     if (!is_label || !ikt_result_is_run(export->file)) {
         const ikt_status st = open_column(export, file, dataset, c);
         const bool is_held = c->cells || c->texts.text;
-        if (st != IKT_ERR_DATA || is_held || export->beside.least == 0) return st;
+        if (st != IKT_ERR_DATA || is_held || !ikt_beside_may_be_input(&export->beside, c->source))
+            return st;
         ikt_clear(ctx);
         return hold_column(export, c);
     }

@@ -7,57 +7,78 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"
 #include "config/yaml_tree.h"
 #include "io/hdf5/columns.h"
 
-/* Whether a run took the first rows of its input only, as its settings say. */
-static ikt_status is_beginning(ikt_context *ctx, ikt_result_file *map, bool *is_one) {
+/* The input of a run that took its first rows only, as its settings say; else "". */
+static ikt_status find_input(ikt_context *ctx, ikt_result_file *map, char input[IKT_PATH_MAX]) {
     char *text IKT_AT_END(ikt_free) = NULL;
     ikt_yaml *yaml IKT_AT_END(ikt_yaml_destroy) = NULL;
-    *is_one = false;
     IKT_TRY(ikt_result_configuration(map, &text));
     if (!text || !text[0]) return IKT_OK;
-    IKT_TRY(ikt_yaml_parse(ctx, "the stored configuration", text, &yaml));
-    const int input = ikt_yaml_find(yaml, ikt_yaml_root(yaml), "input");
-    const int rows = input ? ikt_yaml_find(yaml, input, "rows") : 0;
-    *is_one = rows && strcmp(ikt_yaml_text(yaml, rows), "auto") != 0;
+    if (ikt_yaml_parse(ctx, "the stored configuration", text, &yaml) != IKT_OK) {
+        ikt_clear(ctx); /* of another program: it is no use here */
+        return IKT_OK;
+    }
+    const int section = ikt_yaml_find(yaml, ikt_yaml_root(yaml), "input");
+    const int rows = section ? ikt_yaml_find(yaml, section, "rows") : 0;
+    const int file = section ? ikt_yaml_find(yaml, section, "file") : 0;
+    if (rows && file && strcmp(ikt_yaml_text(yaml, rows), "auto") != 0)
+        snprintf(input, IKT_PATH_MAX, "%s", ikt_yaml_text(yaml, file));
     return IKT_OK;
 }
 
 ikt_status ikt_beside_open(ikt_context *ctx, ikt_result_file *map, int64_t first, int64_t count,
                            ikt_beside *out) {
-    bool present = false, is_first = false;
-    ikt_status st = IKT_OK;
+    bool present = false;
+    int64_t is_other = 0;
     *out = (ikt_beside){.ctx = ctx, .n = ikt_result_rows(map), .first = first, .count = count};
     if (!ikt_result_is_run(map)) return IKT_OK;
     IKT_TRY(ikt_alloc_all(ctx, &out->original, count, sizeof *out->original, "row numbers"));
     IKT_TRY(ikt_result_read_labels(map, "diagnostics/row", first, count, out->original, &present));
-    for (int64_t i = 0; present && i < count && st == IKT_OK; i++)
-        if (out->original[i] < (i > 0 ? out->original[i - 1] + 1 : 0))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "%s: 'diagnostics/row', row %lld: the numbers of rows ascend from 0 on",
-                          ikt_result_path(map), (long long)(first + i));
-    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t i = 0; present && i < count;
+         i++) /* of a file of other programs they may be others */
+        is_other |= out->original[i] < (i > 0 ? out->original[i - 1] + 1 : 0);
+    present = present && ikt_max_one(ctx, is_other) == 0;
+    out->original_is_known = present;
     if (present) {
         out->least = ikt_max_one(ctx, count > 0 ? out->original[count - 1] + 1 : 0);
         return IKT_OK;
     }
     ikt_free(&out->original);
-    IKT_TRY(is_beginning(ctx, map, &is_first));
-    if (is_first) out->least = out->n;
-    return IKT_OK;
+    out->least = out->n;
+    return find_input(ctx, map, out->input);
 }
 
 void ikt_beside_close(ikt_beside *beside) {
     ikt_free(&beside->original);
 }
 
-/* Whether a column that could not be read as one of the map is tried as one of the input. */
-static bool goes_on(const ikt_beside *b, ikt_status st) {
-    if (st != IKT_ERR_DATA || b->least == 0) return false;
+/* COLLECTIVE. Whether a name is that of the input, or of a part of it. */
+static bool is_of_input(const ikt_beside *b, const char *name) {
+    char file[IKT_PATH_MAX];
+    struct stat one, other;
+    int64_t is_one = 0;
+    if (ikt_rank(b->ctx) == 0 && b->input[0]) {
+        snprintf(file, sizeof file, "%.*s", (int)ikt_file_name_length(name), name);
+        is_one = stat(file, &one) == 0 && stat(b->input, &other) == 0 &&
+                 one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    }
+    return ikt_max_one(b->ctx, is_one) > 0;
+}
+
+bool ikt_beside_may_be_input(const ikt_beside *b, const char *name) {
+    return b->original_is_known || is_of_input(b, name);
+}
+
+/* COLLECTIVE. Whether a column that could not be read as one of the map is tried as one of the
+ * input. */
+static bool goes_on(const ikt_beside *b, const char *name, ikt_status st) {
+    if (st != IKT_ERR_DATA || !ikt_beside_may_be_input(b, name)) return false;
     ikt_clear(b->ctx);
     return true;
 }
@@ -81,7 +102,7 @@ ikt_status ikt_beside_labels(const ikt_beside *b, const char *name, int64_t *lab
     bool present;
     const ikt_status st =
         ikt_label_file_read(b->ctx, name, b->n, b->first, b->count, labels, &present, names);
-    if (!goes_on(b, st)) return st;
+    if (!goes_on(b, name, st)) return st;
     const range of = range_of(b);
     IKT_ARRAYS(held, b->ctx, "labels");
     int64_t *all = ikt_claim(&held, of.count, sizeof *all);
@@ -95,7 +116,7 @@ ikt_status ikt_beside_labels(const ikt_beside *b, const char *name, int64_t *lab
 
 ikt_status ikt_beside_numbers(const ikt_beside *b, const char *name, double *values) {
     const ikt_status st = ikt_number_file_read(b->ctx, name, b->n, b->first, b->count, values);
-    if (!goes_on(b, st)) return st;
+    if (!goes_on(b, name, st)) return st;
     const range of = range_of(b);
     IKT_ARRAYS(held, b->ctx, "column");
     double *all = ikt_claim(&held, of.count, sizeof *all);
@@ -108,7 +129,7 @@ ikt_status ikt_beside_numbers(const ikt_beside *b, const char *name, double *val
 
 ikt_status ikt_beside_texts(const ikt_beside *b, const char *name, ikt_texts *texts) {
     const ikt_status st = ikt_texts_read(b->ctx, name, b->n, b->first, b->count, texts);
-    if (!goes_on(b, st)) return st;
+    if (!goes_on(b, name, st)) return st;
     const range of = range_of(b);
     ikt_texts_free(texts);
     IKT_TRY(ikt_texts_read(b->ctx, name, ikt_at_least(b->least), of.first, of.count, texts));
