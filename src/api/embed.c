@@ -191,6 +191,7 @@ static ikt_status embed_borrowed(ikt_embedding *embedding, ikt_settings *setting
     relay told IKT_AT_END(relay_end) = {.watcher = NULL};
     if (data) IKT_TRY(check_input(ctx, settings, given));
     if (data) name_arrays(given, settings);
+    ikt_output_settle(&settings->output);
     ikt_borrow(ctx, &given->borrowed);
     if (data)
         IKT_TRY(

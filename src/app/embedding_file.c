@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
@@ -34,12 +35,29 @@ static void split_name(ikt_context *ctx, const char *name, char file[IKT_STRING_
     memcpy(what, parts.what, IKT_STRING_MAX);
 }
 
+/* COLLECTIVE. Whether a name without a colon is that of a file, labels.npy, and of nothing beside
+ * the map: names of data sets have no endings. */
+static bool is_own_file(ikt_context *ctx, const char *name) {
+    int64_t is_one = 0;
+    if (ikt_rank(ctx) == 0 && strchr(name, '.')) is_one = access(name, F_OK) == 0;
+    return ikt_max_one(ctx, is_one) > 0;
+}
+
+/* The name of a column for people: WHAT of FILE:WHAT, or of a file of one column its own. */
+static void name_column(const char *file, const char *what, char name[IKT_STRING_MAX]) {
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+    if (what[0])
+        snprintf(name, IKT_STRING_MAX, "%s", what);
+    else
+        snprintf(name, IKT_STRING_MAX, "%.*s", (int)strcspn(base, "."), base);
+}
+
 void ikt_embedding_name_split(ikt_context *ctx, const char *name, const char *own,
                               char file[IKT_STRING_MAX], char dataset[IKT_STRING_MAX]) {
     char what[IKT_STRING_MAX];
     snprintf(file, IKT_STRING_MAX, "%s", own);
     snprintf(what, sizeof what, "%s", name);
-    if (strchr(name, ':')) split_name(ctx, name, file, what);
+    if (strchr(name, ':') || is_own_file(ctx, name)) split_name(ctx, name, file, what);
     snprintf(dataset, IKT_STRING_MAX, "%s", what + (what[0] == '/'));
 }
 
@@ -96,19 +114,18 @@ ikt_status ikt_embedding_column_read(ikt_context *ctx, const ikt_embedding_file 
     *out = (ikt_embedding_column){.labels = NULL};
     if (strcmp(name, "none") == 0) return IKT_OK;
     ikt_embedding_name_split(ctx, name, embedding->path, file, dataset);
-    snprintf(out->name, sizeof out->name, "%s", dataset);
+    name_column(file, dataset, out->name);
     if (strcmp(name, "labels") == 0 && as != IKT_COLOUR_AS_NUMBERS)
         return read_labels(ctx, embedding, asked_for, out);
     /* Classes may have names, such as the categories of an AnnData, or texts. */
-    snprintf(full, sizeof full, "%s:%s", file, dataset);
+    snprintf(full, sizeof full, dataset[0] ? "%s:%s" : "%s", file, dataset);
     if (as != IKT_COLOUR_AS_NUMBERS) IKT_TRY(ikt_label_file_has_names(ctx, full, &is_named));
     if (is_named) {
         IKT_TRY(ikt_alloc_all(ctx, &out->labels, rows->count, sizeof *out->labels, "labels"));
-        return ikt_label_file_read(ctx, full, rows->n, rows->first, rows->count, out->labels,
-                                   &is_named, &out->names);
+        return ikt_beside_labels(&embedding->beside, full, out->labels, &out->names);
     }
     IKT_TRY(ikt_alloc_all(ctx, &out->values, rows->count, sizeof *out->values, "colours"));
-    IKT_TRY(ikt_number_file_read(ctx, full, rows->n, rows->first, rows->count, out->values));
+    IKT_TRY(ikt_beside_numbers(&embedding->beside, full, out->values));
     return choose_kind(ctx, rows, name, as, out);
 }
 
@@ -162,6 +179,7 @@ ikt_status ikt_embedding_file_open(ikt_context *ctx, const char *path, const cha
     IKT_TRY(ikt_alloc_all(ctx, &out->y, out->q * out->rows.count, sizeof *out->y, "embedding"));
     IKT_TRY(ikt_result_read_embedding(out->file, out->rows.first, out->rows.count, out->y));
     IKT_TRY(ikt_result_read_marked(out->file, &out->marked, &out->n_marked));
+    IKT_TRY(ikt_beside_open(ctx, out->file, out->rows.first, out->rows.count, &out->beside));
     if (marks[0]) IKT_TRY(ikt_agree(ctx, parse_marks(ctx, marks, out)));
     IKT_TRY(ikt_result_notes(out->file, visit_note, &n));
     snprintf(out->note, sizeof out->note, "%s%s%s", n.input, n.input[0] && n.value[0] ? ", " : "",
@@ -171,6 +189,7 @@ ikt_status ikt_embedding_file_open(ikt_context *ctx, const char *path, const cha
 
 void ikt_embedding_file_close(ikt_embedding_file *embedding) {
     ikt_result_close(&embedding->file);
+    ikt_beside_close(&embedding->beside);
     ikt_free_all(&embedding->y, &embedding->marked, &embedding->configuration);
 }
 
@@ -196,23 +215,23 @@ static bool are_beyond_doubles(ikt_context *ctx, const ikt_rows *rows, const dou
 
 /* COLLECTIVE. The texts of numbers that are told: of those that do not also give colours, so that
  * they can be searched; and of those that doubles round, such as ids of 19 digits. */
-static ikt_status read_told(ikt_context *ctx, const ikt_rows *rows, ikt_page_column *c) {
+static ikt_status read_told(ikt_context *ctx, const ikt_embedding_file *map, ikt_page_column *c) {
     ikt_texts_kind kind;
     if (!c->own.values || c->texts.text) return IKT_OK;
-    if (c->use != IKT_VIEWER_HOVER && !are_beyond_doubles(ctx, rows, c->own.values)) return IKT_OK;
+    if (c->use != IKT_VIEWER_HOVER && !are_beyond_doubles(ctx, &map->rows, c->own.values))
+        return IKT_OK;
     IKT_TRY(ikt_texts_look(ctx, c->full, &kind));
     if (kind == IKT_TEXTS_NONE) return IKT_OK;
-    return ikt_texts_read(ctx, c->full, rows->n, rows->first, rows->count, &c->texts);
+    return ikt_beside_texts(&map->beside, c->full, &c->texts);
 }
 
 /* COLLECTIVE. Reads "DATASET" of the file of the map, or "FILE:COLUMN". */
 static ikt_status read_page_column(ikt_context *ctx, const ikt_embedding_file *map,
                                    const char *name, const ikt_page_names *names,
                                    ikt_page_column *c) {
-    const ikt_rows *rows = &map->rows;
     char file[IKT_STRING_MAX], what[IKT_STRING_MAX];
     ikt_texts_kind kind;
-    if (strchr(name, ':')) {
+    if (strchr(name, ':') || is_own_file(ctx, name)) {
         snprintf(c->full, sizeof c->full, "%s", name);
     } else {
         split_name(ctx, map->path, file, what);
@@ -220,13 +239,13 @@ static ikt_status read_page_column(ikt_context *ctx, const ikt_embedding_file *m
     }
     IKT_TRY(ikt_texts_look(ctx, c->full, &kind));
     split_name(ctx, c->full, file, what);
-    snprintf(c->own.name, sizeof c->own.name, "%s", what);
+    name_column(file, what, c->own.name);
     if ((kind == IKT_TEXTS_STRINGS || kind == IKT_TEXTS_CELLS) && c->use == IKT_VIEWER_HOVER)
-        return ikt_texts_read(ctx, c->full, rows->n, rows->first, rows->count, &c->texts);
+        return ikt_beside_texts(&map->beside, c->full, &c->texts);
     IKT_TRY(ikt_embedding_column_read(ctx, map, kind == IKT_TEXTS_STRINGS ? c->full : name,
                                       (ikt_colour_as)names->colour_as,
                                       c->use == IKT_VIEWER_HOVER || names->asked_for, &c->own));
-    if (!c->own.labels || !c->own.names) return read_told(ctx, rows, c);
+    if (!c->own.labels || !c->own.names) return read_told(ctx, map, c);
     return ikt_anndata_colours(ctx, c->full, &c->n_colours, &c->colours);
 }
 

@@ -7,6 +7,7 @@
 
 #include "config/key.h"
 #include "dist/rows.h"
+#include "io/results/beside.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 #include "viewer/viewer.h"
@@ -17,6 +18,7 @@ typedef struct {
     ikt_rows rows;
     int q;
     float *y;                  /* [rows.count * q] */
+    ikt_beside beside;         /* the rows, for columns of other files */
     int64_t *marked, n_marked; /* rows to mark, the same on every rank */
     char note[512];            /* what the file says of the run: its input and KL; or "" */
     char *configuration;       /* YAML, or NULL */

@@ -97,6 +97,8 @@ static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) 
             IKT_TRY(take_value(ctx, *argc, argv, &at, delimiter, &sign));
             ikt_delimiter_use(ctx, delimiters[sign]);
         } else {
+            /* So that what is said before settings are read is JSON as well. */
+            if (strcmp(word, "run.log=json") == 0) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
             argv[left++] = argv[at];
         }
     }
@@ -160,7 +162,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     const char *word = argc > 0 ? argv[0] : "help";
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         IKT_TRY(help(ctx, argc, argv));
-    } else if (strcmp(word, "--version") == 0) {
+    } else if (ikt_option_given("version", argc, argv)) {
         if (ikt_rank(ctx) == 0) print_version();
     } else {
         const char *limit =

@@ -116,10 +116,8 @@ static ikt_status complete_names(ikt_context *ctx, const ikt_settings_words *wor
                                  const reading *r, bool had_result, ikt_settings *s) {
     static const char picture[] = "output.picture=";
     bool is_said = had_result && !r->result;
-    if (strcmp(s->output.picture, "none") == 0) {
-        s->output.picture[0] = '\0';
-        is_said = true;
-    }
+    is_said |= strcmp(s->output.picture, "none") == 0;
+    ikt_output_settle(&s->output);
     if (!r->data) return IKT_OK;
     const char *slash = strrchr(r->data, '/'), *base = slash ? slash + 1 : r->data;
     if (!s->output.file[0])

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "checkpoint/checkpoint.h"
+#include "io/results/beside.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 #include "isolation/codes.h"
@@ -24,6 +25,7 @@ typedef struct {
     ikt_measure_settings how;
     int64_t seed, memory;
     bool divergence, kernel, overwrite, json;
+    bool is_k_given, is_trust_k_given;
     const char *argument[ARGUMENTS_MOST]; /* the embedding's file, then settings */
     int arguments;
 } command;
@@ -70,6 +72,17 @@ static ikt_status read_settings(ikt_context *ctx, const command *asked, subject 
     return IKT_OK;
 }
 
+/* Labels in a file of their own, of the rows of the map or of all rows of its input. */
+static ikt_status read_label_file(ikt_context *ctx, const char *name, subject *s, char **names) {
+    ikt_beside beside IKT_AT_END(ikt_beside_close) = {.ctx = ctx};
+    ikt_place place;
+    IKT_TRY(ikt_place_find(ctx, name, &place));
+    s->has_labels = place.file[0] != '\0';
+    if (!s->has_labels) return IKT_OK;
+    IKT_TRY(ikt_beside_open(ctx, s->file, s->rows.first, s->rows.count, &beside));
+    return ikt_beside_labels(&beside, name, s->labels, names);
+}
+
 /* Labels beside the embedding, or else beside the input. */
 static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s) {
     char *names = NULL;
@@ -79,8 +92,7 @@ static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s
         IKT_TRY(ikt_source_read_labels(s->source, asked->labels, s->rows.first, s->rows.count,
                                        s->labels, &s->has_labels));
     if (!s->has_labels && !s->source && !ikt_labels_are_default(asked->labels))
-        IKT_TRY(ikt_label_file_read(ctx, asked->labels, s->rows.n, s->rows.first, s->rows.count,
-                                    s->labels, &s->has_labels, &names));
+        IKT_TRY(read_label_file(ctx, asked->labels, s, &names));
     ikt_free(&names);
     if (!s->has_labels && s->source && !ikt_labels_are_default(asked->labels))
         return ikt_source_no_labels(s->source, asked->labels, "--labels");
@@ -183,6 +195,19 @@ static ikt_status add_divergence(ikt_context *ctx, const subject *s, int q,
         snprintf(note, sizeof note,
                  "KL(P || Q), estimated on pairs of rows with a standard error of %.5f", error);
     return ikt_agree(ctx, ikt_measures_add(ctx, measures, "KL divergence", kl, 0, note));
+/* Neighbours that were not asked for are as many as there can be among few rows. */
+static void fit_neighbours(ikt_context *ctx, const command *asked, int64_t n,
+                           ikt_measure_settings *how) {
+    if (!asked->is_k_given) how->k = ikt_measure_k(how->k, n);
+    if (!asked->is_trust_k_given) how->trust_k = ikt_measure_trust_k(how->trust_k, n);
+    if (how->k < asked->how.k)
+        ikt_log(ctx, IKT_LOG_STAGE, "label accuracy: of %lld rows, %lld neighbours are taken (--k)",
+                (long long)n, (long long)how->k);
+    if (how->trust_k < asked->how.trust_k && asked->input[0])
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "trustworthiness and continuity: of %lld rows, %lld neighbours are taken "
+                "(--trust-k)",
+                (long long)n, (long long)how->trust_k);
 }
 
 static ikt_status measure(ikt_context *ctx, const command *asked, const subject *s,
@@ -196,6 +221,19 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
                                .codes = asked->kernel ? &s->codes : NULL};
     IKT_TRY(ikt_measures_compute(ctx, &asked->how, &what, measures));
     if (asked->divergence) IKT_TRY(add_divergence(ctx, s, (int)what.q, measures));
+    ikt_measure_settings how = asked->how;
+    fit_neighbours(ctx, asked, s->rows.n, &how);
+    IKT_TRY(ikt_measures_compute(ctx, &how, &what, measures));
+    if (asked->divergence) {
+        double kl, error;
+        char note[128] = "KL(P || Q), P computed again from the input";
+        IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->rows, (int)what.q, s->y, &kl,
+                                       &error));
+        if (error > 0)
+            snprintf(note, sizeof note,
+                     "KL(P || Q), estimated on pairs of rows with a standard error of %.5f", error);
+        IKT_TRY(ikt_agree(ctx, ikt_measures_add(ctx, measures, "KL divergence", kl, 0, note)));
+    }
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
     if (measures->count > 0) return IKT_OK;
     return ikt_fail(
@@ -276,9 +314,11 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "The file for Q(k) and R(k), the agreement of the neighbourhoods of every size k, as CSV"},
         {"overwrite", IKT_FLAG(&asked.overwrite), "Replace FILE.csv if it exists"},
         {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL, &asked.how.k,
-         "The number of neighbours for the label accuracy"},
+         "The number of neighbours for the label accuracy; where it is not given, at most one less "
+         "than there are rows"},
         {"trust-k", IKT_KEY_INT, "K", "12", 1, 1e6, NULL, &asked.how.trust_k,
-         "The number of neighbours for trustworthiness and continuity"},
+         "The number of neighbours for trustworthiness and continuity; where it is not given, at "
+         "most a third of the rows"},
         {"triplets", IKT_KEY_INT, "N", "5", 1, 1e6, NULL, &asked.how.triplets,
          "The number of random triplets of each row"},
         {"clusters", IKT_KEY_INT, "K", "0", 0, 10000, NULL, &asked.how.clusters,
@@ -302,8 +342,11 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, argc, argv, asked.argument, 1,
                               ARGUMENTS_MOST, &asked.arguments, &help));
     if (help) return IKT_OK;
+    asked.is_k_given = ikt_option_given("k", argc, argv);
+    asked.is_trust_k_given = ikt_option_given("trust-k", argc, argv);
     asked.how.seed = (uint64_t)asked.seed;
     asked.how.batch_bytes = asked.memory << 20;
+    if (strcmp(asked.curve, "none") == 0) asked.curve[0] = '\0';
     asked.how.keep_curve = asked.curve[0] != 0;
     asked.how.only = ikt_text_or(asked.only, NULL);
     return evaluate(ctx, &asked);

@@ -85,9 +85,8 @@ static ikt_status check_files(ikt_context *ctx, const command *w, const ikt_expo
  * are some. */
 static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *export) {
     char name[IKT_STRING_MAX], file[IKT_STRING_MAX], dataset[IKT_STRING_MAX];
-    bool present;
     const char *own = ikt_result_path(export->file);
-    if (!w->has_columns) return ikt_export_add(export, own, "labels", &present);
+    if (!w->has_columns) return ikt_export_add_labels(export);
     if (strcmp(w->columns, "none") == 0) return IKT_OK;
     for (const char *at = w->columns; *at;) {
         const size_t length = strcspn(at, ",");
@@ -132,9 +131,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "The data sets of n numbers, classes or texts to write beside the positions, separated by "
          "commas: DATASET of RUN.h5, FILE.h5:DATASET or FILE.csv:COLUMN of another file, or none. "
          "Of an AnnData file columns of obs have names alone. By default labels are written where "
-         "RUN.h5 has them"},
+         "RUN.h5, or a column of MAP.csv, has them"},
         {"row-numbers", IKT_FLAG(&w.how.row_numbers),
-         "Write the number of each row, from 0, as a column"},
+         "Write the number of each row in the input, from 0, as a column"},
         {"guard-formulas", IKT_FLAG(&w.how.guards_formulas),
          "In csv and tsv files, write an apostrophe before names of classes and columns that begin "
          "with =, +, - or @, so that no spreadsheet takes them for a formula; numbers stay as they "

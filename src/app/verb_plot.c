@@ -101,6 +101,7 @@ static ikt_status check_files(ikt_context *ctx, const options *o, const char *co
 
 static ikt_status draw(ikt_context *ctx, options *o, subject *s, const char *const paths[2]) {
     ikt_plot_points points[IKT_PLOT_PANELS_MOST];
+    IKT_TRY(ikt_ending_check(ctx, paths[1], ".png .svg .pdf"));
     IKT_TRY(check_files(ctx, o, paths));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
     IKT_TRY(ikt_page_columns_read(ctx, &s->run, &o->names, &s->columns));

@@ -97,6 +97,7 @@ static ikt_status check_files(ikt_context *ctx, const options *o, const char *co
 /* COLLECTIVE. The page.
  *   paths   of the map, and of the page */
 static ikt_status make(ikt_context *ctx, const options *o, subject *s, const char *const paths[2]) {
+    IKT_TRY(ikt_ending_check(ctx, paths[1], ".html .htm"));
     IKT_TRY(choose_pictures(ctx, o, s));
     IKT_TRY(check_files(ctx, o, paths));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));

@@ -69,7 +69,7 @@ static const peer peers[] = {
     {"perplexity perplexity_list",
      "the perplexity is gaussian.perplexity, for affinity.kind=gaussian; the Isolation kernel has "
      "none, and isolation.psi sets how sharp it is"},
-    {"n_neighbors n_neighbours num_neighbors nn knn_k k_neighbors n_nn",
+    {"k n_neighbors n_neighbours num_neighbors nn knn_k k_neighbors n_nn",
      "the number of neighbours of a row is affinity.neighbours"},
     {"metric distance dist_metric distance_metric metric_params",
      "the distance of two rows is preprocess.metric (euclidean, cosine, correlation, manhattan or "
@@ -141,7 +141,7 @@ static const peer peers[] = {
      "other verbs"},
     {"verbose verbosity v debug",
      "--verbose prints the details of each stage, and --quiet nothing but warnings and results"},
-    {"n_estimators n_trees num_trees ntrees",
+    {"t n_estimators n_trees num_trees ntrees",
      "the number of partitionings is isolation.partitionings"},
     {"max_samples subsample_size",
      "the number of centres of a partitioning is isolation.psi"},

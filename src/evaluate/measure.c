@@ -78,6 +78,7 @@ static const ikt_measure_name names[] = {
     {"arrangement error, second copy", "reference", -1, NULL, NULL},
     {"copies apart", "reference", 1, NULL, NULL},
     {"KL", "run", 0, NULL, NULL},
+    {"cost", "run", 0, NULL, NULL},
     {"seconds", "run", 0, NULL, NULL},
     {"seconds similarities", "run", 0, NULL, NULL},
     {"seconds layout", "run", 0, NULL, NULL},

@@ -74,6 +74,16 @@ typedef struct {
  * queries, seed 1, 256 MiB of distances, all families. */
 ikt_measure_settings ikt_measure_defaults(void);
 
+/* LOCAL, pure. The neighbours of the label accuracy, and those of trustworthiness and continuity,
+ * that few rows allow: those that are wanted, but at most n - 1 of the former and n / 3 of the
+ * latter. */
+static inline int64_t ikt_measure_k(int64_t wanted, int64_t n) {
+    return wanted < n - 1 ? wanted : n - 1;
+}
+static inline int64_t ikt_measure_trust_k(int64_t wanted, int64_t n) {
+    return wanted < n / 3 ? wanted : n / 3;
+}
+
 /* LOCAL. i-th family of the table, NULL beyond the last: its name and what it measures. */
 const char *ikt_measure_family_name(int i);
 const char *ikt_measure_family_help(int i);

@@ -375,12 +375,13 @@ static ikt_status write_unordered(ikt_line *line, ikt_graph_writer *w) {
 
 ikt_status ikt_run_graph_rows(ikt_line *line, ikt_graph_writer *w) {
     ikt_context *ctx = line->ctx;
-    const int64_t *labels = line->options->labels;
+    const int64_t *labels = line->options->labels, *original = line->options->original;
     ikt_settings used = *line->settings; /* with what this run had to decide in place of "auto" */
     char *text IKT_AT_END(ikt_free) = NULL;
     IKT_TRY((line->is_ordered ? write_ordered : write_unordered)(line, w));
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(ctx, labels != NULL) > 0) IKT_TRY(ikt_graph_writer_labels(w, labels));
+    if (ikt_max_one(ctx, original != NULL) > 0) IKT_TRY(ikt_graph_writer_originals(w, original));
     IKT_TRY(ikt_line_write_facts(line, w));
     ikt_line_note(line, &used);
     IKT_TRY(ikt_agree(ctx, ikt_graph_settings_print(ctx, &used, &text)));

@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arrays.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/timer.h"
+#include "data/missing.h"
 #include "iktsne/version.h"
 #include "io/convert/table_writer.h"
 #include "linalg/blocks.h"
@@ -85,6 +87,18 @@ static ikt_status write_rows(ikt_context *ctx, ikt_source *source, const ikt_row
     return IKT_OK;
 }
 
+/* COLLECTIVE. The numbers of the landmarks in the file, also where rows before them are left out.
+ */
+static ikt_status write_numbers(ikt_context *ctx, const ikt_source *source,
+                                const ikt_central_rows *found, ikt_table_writer *writer) {
+    IKT_ARRAYS(held, ctx, purpose);
+    int64_t *number = ikt_claim(&held, found->count, sizeof *number);
+    IKT_TRY(ikt_arrays_agree(&held));
+    for (int64_t l = 0; l < found->count; l++)
+        number[l] = ikt_missing_original(source, found->row[l]);
+    return ikt_table_origin(writer, number, found->count);
+}
+
 static ikt_status fill_table(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
                              const ikt_central_rows *found, const ikt_rows *rows,
                              const ikt_companions *beside, ikt_table_writer *writer) {
@@ -97,7 +111,7 @@ static ikt_status fill_table(ikt_context *ctx, const ikt_settings *settings, ikt
     IKT_TRY(ikt_table_attribute(writer, "steps", steps));
     if (beside->label_names)
         IKT_TRY(ikt_table_attribute(writer, "label_names", beside->label_names));
-    IKT_TRY(ikt_table_origin(writer, found->row, found->count));
+    IKT_TRY(write_numbers(ctx, source, found, writer));
     return write_rows(ctx, source, rows, found, beside->labels, writer);
 }
 

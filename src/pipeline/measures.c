@@ -121,8 +121,8 @@ static ikt_measure_settings settings_of(const ikt_run *run, const char *only) {
     settings.only = only;
     settings.leaves_out = only != NULL;
     settings.cheap_only = !only && run->settings.output.measures == IKT_MEASURES_MAP;
-    settings.k = ikt_smaller(settings.k, n - 1); /* fewer neighbours for tiny sets */
-    settings.trust_k = ikt_smaller(settings.trust_k, n / 3);
+    settings.k = ikt_measure_k(settings.k, n);
+    settings.trust_k = ikt_measure_trust_k(settings.trust_k, n);
     return settings;
 }
 

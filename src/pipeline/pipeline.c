@@ -181,6 +181,7 @@ static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *dat
     run->label_names = found.label_names;
     run->marked = found.marked;
     run->n_marked = found.n_marked;
+    run->original = found.original;
     IKT_TRY(open_checkpoint(ctx, source, &recipe->work.settings, run));
     return ikt_run_graph_begin(ctx, run, &run->graph_writer);
 }
@@ -249,6 +250,7 @@ static ikt_status embed(ikt_context *ctx, ikt_dataset *data, const ikt_steps *st
     ikt_checkpoint_hooks hooks;
     ikt_embed_options options = {.labels = run->labels,
                                  .label_names = run->label_names,
+                                 .original = run->original,
                                  .model_writer = run->model_writer,
                                  .graph_writer = &run->graph_writer,
                                  .want_last = run->settings.output.state,

@@ -55,6 +55,7 @@ typedef struct {
 typedef struct {
     const int64_t *labels;           /* [rows->count] of the own rows */
     const char *label_names;         /* a line a class */
+    const int64_t *original;         /* [rows->count] numbers in the input, as ikt_run has them */
     ikt_model_writer *model_writer;  /* receives model and codes (early_outputs.h) */
     ikt_graph_writer **graph_writer; /* receives P before the loop begins, and is ended */
     ikt_checkpoint_hooks *hooks;     /* the checkpoint to go on from and to write */

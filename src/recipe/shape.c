@@ -189,6 +189,7 @@ static ikt_status read_beside_graph(ikt_context *ctx, const ikt_input_settings *
     ikt_graph_file *file IKT_AT_END(ikt_graph_file_close) = NULL;
     IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
     IKT_TRY(read_graph_labels(ctx, file, input->labels, rows, present, out));
+    IKT_TRY(ikt_graph_file_originals(file, rows, &out->original));
     return ikt_graph_file_marked(file, &out->marked, &out->n_marked);
 }
 
@@ -223,4 +224,5 @@ void ikt_companions_free(ikt_companions *c) {
     ikt_free(&c->labels);
     ikt_free(&c->label_names);
     ikt_free(&c->marked);
+    ikt_free(&c->original);
 }

@@ -91,6 +91,8 @@ typedef struct {
     int64_t *labels;   /* [rows->count], or NULL where there are none */
     char *label_names; /* a line a class, or NULL */
     int64_t *marked, n_marked;
+    int64_t *original; /* [rows->count] of a kept graph of whose data rows were left out: their
+                          numbers in these; else NULL */
 } ikt_companions;
 
 ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input,

@@ -93,10 +93,10 @@ static const ikt_key output_keys[] = {
     TEXT(output, model, "",
          "The HDF5 file for the model by which `iktsne transform` places new rows: the centres, "
          "the codes of all rows and the embedding (affinity.kind: isolation), or the rows "
-         "themselves (other kernels with layout.objective: trimap); empty for none"),
+         "themselves (other kernels with layout.objective: trimap); empty or none for none"),
     TEXT(output, graph, "",
          "The HDF5 file for the neighbour graph of the run, which further runs read by input.graph "
-         "and scipy reads as a sparse matrix; empty for none"),
+         "and scipy reads as a sparse matrix; empty or none for none"),
     SWITCH(output, overwrite, "no", "Replace output files that exist"),
     SWITCH(output, state, "yes",
            "Also write the state that --extend goes on from: 12 bytes a row and dimension"),
@@ -148,6 +148,12 @@ static const ikt_key run_keys[] = {
 
 static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};
+
+void ikt_output_settle(ikt_output_settings *output) {
+    char *const names[] = {output->picture, output->model, output->graph};
+    for (size_t f = 0; f < sizeof names / sizeof *names; f++)
+        if (strcmp(names[f], "none") == 0) names[f][0] = '\0';
+}
 
 bool ikt_run_has_checkpoints(const ikt_run_settings *run) {
     return strcmp(run->checkpoint, "none") != 0;

@@ -195,6 +195,9 @@ ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input
 /* COLLECTIVE. Tells in the log's details what else the file holds. */
 void ikt_input_describe(ikt_context *ctx, const ikt_source *source);
 
+/* LOCAL. The word none of picture, model and graph is no file. */
+void ikt_output_settle(ikt_output_settings *output);
+
 /* LOCAL, pure. Whether the run keeps checkpoints. */
 bool ikt_run_has_checkpoints(const ikt_run_settings *run);
 

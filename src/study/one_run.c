@@ -42,10 +42,10 @@ static void note_run(ikt_context *ctx, const ikt_run *run, ikt_study_result *out
     out->number[IKT_RUN_ROWS] = (double)run->rows.n;
     out->number[IKT_RUN_COLUMNS] = (double)run->d;
     out->number[IKT_RUN_ITERATIONS] = (double)trace->end;
+    const bool is_kl = strcmp(ikt_trace_key(trace), "kl") == 0;
+    if (trace->count > 0) out->number[is_kl ? IKT_RUN_KL : IKT_RUN_COST] = ikt_trace_last(trace);
     /* A regulariser is no part of the divergence, which methods are compared by. */
-    out->number[IKT_RUN_KL] = trace->eigenvalues > 0 ? trace->divergence
-                              : trace->count > 0     ? ikt_trace_last(trace)
-                                                     : NAN;
+    if (trace->eigenvalues > 0) out->number[IKT_RUN_KL] = trace->divergence;
 }
 
 /* What the study's measures need: families as ikt_measure_settings.only takes them, and others. */
@@ -192,7 +192,7 @@ static ikt_status measure_map(ikt_context *ctx, const ikt_study_plan *plan,
     ikt_run run = {.given = NULL};
     ikt_result_file *map IKT_AT_END(ikt_result_close) = NULL;
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;
-    ikt_companions found IKT_AT_END(ikt_companions_free) = {NULL, NULL, NULL, 0};
+    ikt_companions found IKT_AT_END(ikt_companions_free) = {.labels = NULL};
     IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &run.settings));
     ikt_study_embedding_file(plan, what->id, best);
     IKT_TRY(ikt_result_open(ctx, path, &map));
@@ -304,7 +304,8 @@ static ikt_status embed_by_landmarks(ikt_context *ctx, const ikt_study_plan *pla
     }
     if (st != IKT_OK) return st;
     note_cost(ctx, out);
-    out->number[IKT_RUN_KL] = NAN; /* that of the landmarks is none of all rows */
+    out->number[IKT_RUN_KL] = NAN; /* those of the landmarks are none of all rows */
+    out->number[IKT_RUN_COST] = NAN;
     return measure_map(ctx, plan, what, best, false, out);
 }
 

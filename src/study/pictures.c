@@ -48,7 +48,7 @@ static ikt_status show(ikt_context *ctx, const ikt_study_plan *plan, const char 
     const ikt_study_run *run = &plan->run[picture->run];
     char title[IKT_STRING_MAX], path[IKT_STRING_MAX];
     ikt_result_file *file IKT_AT_END(ikt_result_close) = NULL;
-    ikt_companions beside IKT_AT_END(ikt_companions_free) = {NULL, NULL, NULL, 0};
+    ikt_companions beside IKT_AT_END(ikt_companions_free) = {.labels = NULL};
     bool has_labels = false;
     IKT_TRY(ikt_result_open(ctx, embedding, &file));
     const ikt_rows rows = ikt_rows_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));

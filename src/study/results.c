@@ -17,7 +17,7 @@
 #include "evaluate/measure.h"
 
 static const char *const number_names[IKT_RUN_NUMBERS] = {
-    "rows",           "columns",    "iterations", "KL", "seconds", "seconds similarities",
+    "rows",           "columns",    "iterations", "KL", "cost", "seconds", "seconds similarities",
     "seconds layout", "MB per rank"};
 
 int64_t ikt_study_number(const ikt_study *study, int64_t m) {

@@ -15,6 +15,7 @@ typedef enum {
     IKT_RUN_COLUMNS,
     IKT_RUN_ITERATIONS,
     IKT_RUN_KL,
+    IKT_RUN_COST, /* of an objective whose value is no KL divergence, or not that alone */
     IKT_RUN_SECONDS,
     IKT_RUN_SIMILARITIES, /* seconds up to P: steps 1 and 2 of the paper */
     IKT_RUN_LAYOUT,       /* seconds of the loop: step 3 */

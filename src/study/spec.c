@@ -354,27 +354,66 @@ static ikt_status append(reader *r, int node, ikt_study_data **data) {
     return read_data(r, node, *data);
 }
 
-/* An entry of `data`. An option that is a list stands for a data set for each of its values. */
-static ikt_status read_entry(reader *r, int node) {
-    const int options = ikt_yaml_find(r->yaml, node, "options");
-    const char *name = "";
-    int list = 0;
-    ikt_study_values values IKT_AT_END(ikt_study_values_destroy) = {NULL, 0};
-    ikt_study_data *data;
-    for (int i = 0; i < ikt_yaml_count(r->yaml, options) && !list; i++) {
+/* The options of a generated set that are lists. */
+enum { LISTS_MOST = 4 };
+typedef struct {
+    const char *name[LISTS_MOST];
+    ikt_study_values values[LISTS_MOST];
+    int count;
+} option_lists;
+
+static void option_lists_destroy(option_lists *lists) {
+    for (int l = 0; l < lists->count; l++)
+        ikt_study_values_destroy(&lists->values[l]);
+}
+
+static ikt_status find_lists(reader *r, int options, option_lists *lists) {
+    for (int i = 0; i < ikt_yaml_count(r->yaml, options); i++) {
         const int value = ikt_yaml_value(r->yaml, options, i);
-        name = ikt_yaml_key(r->yaml, options, i);
-        if (ikt_yaml_kind_of(r->yaml, value) == IKT_YAML_LIST) list = value;
+        if (ikt_yaml_kind_of(r->yaml, value) != IKT_YAML_LIST) continue;
+        if (lists->count == LISTS_MOST)
+            return ikt_yaml_fail(r->ctx, r->yaml, value,
+                                 "at most %d options of a set are lists: name further sets for the "
+                                 "values of '%.60s'",
+                                 (int)LISTS_MOST, ikt_yaml_key(r->yaml, options, i));
+        lists->name[lists->count] = ikt_yaml_key(r->yaml, options, i);
+        IKT_TRY(ikt_study_values_read(r->ctx, r->yaml, value, &lists->values[lists->count++]));
     }
-    if (!list) return append(r, node, &data);
-    IKT_TRY(ikt_study_values_read(r->ctx, r->yaml, list, &values));
-    for (int64_t v = 0; v < values.count; v++) {
-        char base[IKT_STUDY_NAME];
+    return IKT_OK;
+}
+
+/* Gives a data set the values of combination `which`, of which the last list changes first; they
+ * stand in its name. */
+static ikt_status choose_values(reader *r, int node, const option_lists *lists, int64_t which,
+                                ikt_study_data *data) {
+    char said[IKT_STUDY_NAME] = "", base[IKT_STUDY_NAME];
+    int64_t rest = 1;
+    for (int l = 0; l < lists->count; l++)
+        rest *= lists->values[l].count;
+    for (int l = 0; l < lists->count; l++) {
+        const ikt_study_values *values = &lists->values[l];
+        rest /= values->count;
+        const char *text = values->value[which / rest % values->count].text;
+        ikt_join(said, sizeof said, ", ", "%.12s %.20s", lists->name[l], text);
+        IKT_TRY(assign(r, node, lists->name[l], text, &data->options));
+    }
+    snprintf(base, sizeof base, "%s", data->name);
+    snprintf(data->name, sizeof data->name, "%.24s (%.36s)", base, said);
+    return IKT_OK;
+}
+
+/* An entry of `data`. Options that are lists stand for a data set for each combination of their
+ * values. */
+static ikt_status read_entry(reader *r, int node) {
+    option_lists lists IKT_AT_END(option_lists_destroy) = {.count = 0};
+    ikt_study_data *data = NULL;
+    int64_t sets = 1;
+    IKT_TRY(find_lists(r, ikt_yaml_find(r->yaml, node, "options"), &lists));
+    for (int l = 0; l < lists.count; l++)
+        sets *= lists.values[l].count;
+    for (int64_t s = 0; s < sets; s++) {
         IKT_TRY(append(r, node, &data));
-        snprintf(base, sizeof base, "%s", data->name);
-        snprintf(data->name, sizeof data->name, "%.24s (%.12s %.20s)", base, name,
-                 values.value[v].text);
-        IKT_TRY(assign(r, node, name, values.value[v].text, &data->options));
+        if (lists.count > 0) IKT_TRY(choose_values(r, node, &lists, s, data));
     }
     return IKT_OK;
 }

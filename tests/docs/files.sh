@@ -36,7 +36,7 @@ printf 'input: {file: five-subspace.h5}\n' >whole.yaml
 iktsne embed whole.yaml output.file=whole.h5 $short affinity.support=whole
 iktsne embed five-subspace.h5 groups.h5 $short layout.regulariser=laplacian layout.regulariser_rank=4
 iktsne embed input.graph=graph.h5 output.file=again.h5 $short
-iktsne embed gaps.h5 gaps-run.h5 $short preprocess.missing=drop
+iktsne embed gaps.h5 gaps-run.h5 $short preprocess.missing=drop output.graph=gaps-graph.h5
 iktsne embed gaps.h5 filled.h5 $short preprocess.missing=mean output.model=filled-model.h5
 iktsne embed five-subspace.h5 metric.h5 $short preprocess.metric=manhattan output.model=metric-model.h5
 iktsne embed glyphs.h5 trimap.h5 layout.iterations=30 layout.objective=trimap affinity.kind=knn preprocess.pca=5 output.model=rows-model.h5
@@ -59,6 +59,6 @@ done
 /usr/bin/python3 "$IKT_SOURCE/tests/docs/files.py" "$IKT_SOURCE/docs/files.md" \
     Data_sets table.h5 sparse.h5 glyphs.h5 five-subspace.h5 gaussian-mixture.h5 swiss-roll.h5 deform.h5 outlier.h5 subset.h5 landmarks.h5 -- \
     Results run.h5 five.h5 named.h5 cost.h5 whole.h5 groups.h5 again.h5 placed.h5 placed-rows.h5 aligned.h5 gaps-run.h5 fisher.h5 -- Models model.h5 filled-model.h5 metric-model.h5 rows-model.h5 fisher-model.h5 kernel-model.h5 coded-model.h5 headed-model.h5 -- \
-    Saved_graphs graph.h5 start.h5 names.h5 -- Checkpoints stage-*.h5 >out.txt 2>err.txt || fail "docs/files.md"
+    Saved_graphs graph.h5 start.h5 names.h5 gaps-graph.h5 -- Checkpoints stage-*.h5 >out.txt 2>err.txt || fail "docs/files.md"
 cat out.txt
 exit "$failed"

@@ -155,6 +155,10 @@ for name in x.xyz .hidden dd/.hid q.PNG q.Svg none; do
     [ "$(grep -c "$name is written as PNG: its name ends in none of" err.txt)" = $([ $name = x.xyz ] && echo 1 || echo 0) ] ||
         fail "an ending that says nothing: $name"
 done
+rm -f none
+"$IKT_PROGRAM" evaluate run.h5 --input data.h5 --curve none >out.txt 2>err.txt || fail "no curve: $(cat err.txt)"
+"$IKT_PROGRAM" $embed output.file=out.h5 output.model=none output.graph=none output.picture=none >out.txt 2>err.txt || fail "no files: $(cat err.txt)"
+[ ! -e none ] || fail "a file of the name none"
 try 2 "run.checkpoint is empty: name a folder, or give none or auto" 1 $embed output.file=out.h5 run.checkpoint=
 try 4 "standard is the file that the program itself prints to, which is never replaced" 1 $embed output.file=standard
 [ -L standard ] || broken_after "the link to the standard output is replaced"

@@ -91,6 +91,11 @@ refused "$one" 2 "has no option -dash.h5 (.*); a file of that name is written ./
 # Settings of embed. A mistake on the command line is found before any file is opened.
 refused "$one" 2 "'psi=4' is no setting, which is section.key=value; did you mean 'isolation.psi'" \
     embed psi=4
+refused "$one" 2 "the number of partitionings is isolation.partitionings" embed t=200
+refused "$one" 2 "unknown key 'isolation.t'; the number of partitionings is isolation.partitionings" embed isolation.t=200
+refused "$one" 2 "unknown key 'affinity.k'; the number of neighbours of a row is affinity.neighbours" embed affinity.k=30
+refused "$one" 2 "page.png: the ending .png is one of another format; .* ends in one of .html .htm" view data.h5 page.png
+refused "$one" 2 "map.jpg: the ending .jpg is one of another format; .* ends in one of .png .svg .pdf" plot data.h5 map.jpg
 refused "$both" 2 "unknown key 'isolation.pis'; did you mean 'isolation.psi'" embed isolation.pis=4
 refused "$one" 2 "unknown section 'layuot'; did you mean 'layout.iterations'" embed layuot.iterations=4
 refused "$one" 2 "run.seed: '1.5' is not an integer from 0 to 9e+15" embed run.seed=1.5
@@ -129,6 +134,8 @@ printed "$one" "^usage: iktsne VERB"
 printed "$both" "^usage: iktsne VERB" --help
 printed "$one" "^usage: iktsne VERB" --quiet -h
 printed "$both" "^HDF5: " --version
+printed "$one" "^HDF5: " embed --version
+printed "$one" "^HDF5: " info data.h5 --version
 for verb in embed generate convert evaluate plot info plan; do
     printed "$one" "^usage: iktsne $verb " "$verb" --help
     printed "$one" "^usage: iktsne $verb " help "$verb"

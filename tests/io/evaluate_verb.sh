@@ -156,6 +156,14 @@ grep -q 'class -1' one.json && fail "rows without a label are a class"
     output.picture=none 2>/dev/null | tr '\n' ' ' |
     grep -q 'of the 48 rows with a label have the class of most of their 10 nearest such rows' || fail "the summary counts rows without a label"
 
+# Of few rows fewer neighbours are taken, which is said, unless the number is asked for.
+"$IKT_PROGRAM" generate gaussian-mixture few.h5 --points 8 --dimensions 3 --clusters 2 --quiet
+"$IKT_PROGRAM" embed few.h5 few-run.h5 output.picture=none output.measures=none --quiet >/dev/null 2>err || fail "8 rows: $(cat err)"
+"$IKT_PROGRAM" evaluate few-run.h5 --input few.h5 --json >few.json 2>err || fail "measures of 8 rows: $(cat err)"
+[ -n "$(value "trustworthiness (k 2)" few.json)" ] && [ -n "$(value "7-NN accuracy" few.json)" ] || fail "neighbours among 8 rows"
+grep -q 'of 8 rows, 2 neighbours are taken (--trust-k)' err && grep -q 'of 8 rows, 7 neighbours are taken (--k)' err ||
+    fail "fewer neighbours are not told: $(cat err)"
+refused 2 "over 12 neighbours needs" few-run.h5 --input few.h5 --trust-k 12
 refused 2 "'nonsense' is no measure" run.h5 --measures clusters,nonsense
 refused 2 "need the input" run.h5 --measures ranks
 refused 2 "choose k from 1 to 239" run.h5 --k 240

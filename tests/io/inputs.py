@@ -98,7 +98,7 @@ def arrays(rng):
             ("cut", bytes_[:-1], (4, "cut.npy is truncated: its header announces")),
             ("head", bytes_[:40], (4, "ends in its header")),
             ("huge", bytes_.replace(b"(211, 40)", b"(9999999,)"), (4, "is truncated")),
-            ("empty", b"", (4, "it is empty"))):
+            ("empty", b"", (3, "it is empty"))):
         open(name + ".npy", "wb").write(content)
         case("npy-" + name, name + ".npy", error=error)
     np.save("complex.npy", x.astype(complex))
@@ -488,6 +488,23 @@ def tables(rng):
     case("csv-bare", "bare.csv", x)
     pd.DataFrame(x, index=frame.index).to_csv("counted.csv", index_label="cell")
     case("csv-counted", "counted.csv", x)
+    # Headings that number all columns, as pandas writes names where there are none, and rows that only begin so.
+    def numbered(name, heading, rows, is_heading):
+        rows = np.asarray(rows)
+        with open(name + ".csv", "w") as f:
+            f.writelines(",".join(map(str, row)) + "\n" for row in [heading, *rows.tolist()])
+        case("csv-" + name, name + ".csv", rows if is_heading else np.vstack([np.array(heading, "f8"), rows]))
+    pd.DataFrame(x).to_csv("numbered.csv", index=False)
+    case("csv-numbered", "numbered.csv", x)
+    numbered("from-1", [1, 2, 3], x[:, :3], True)
+    numbered("two", [0, 1], x[:, :2], True)
+    numbered("pixels", list(range(16)), np.arange(16) * np.arange(5)[:, None] % 7, True)
+    numbered("two-whole", [0, 1], [[3, 7], [9, 2]], False)
+    numbered("genotypes", [0, 1, 2], [[2, 0, 0], [1, 1, 2], [0, 1, 2], [2, 2, 1]], False)
+    numbered("table", [1, 2, 3], [[4, 5, 6], [7, 8, 10]], False)
+    numbered("line", [0, 1, 2], [[1, 0, 1], [2, 1, 0]], False)
+    numbered("from-2", [2, 3, 4], x[:, :3], False)
+    numbered("points", ["0.0", "1.0", "2.0"], x[:, :3], False)
     # Missing cells, as they are written.
     gaps = x.copy()
     with open("gaps.csv", "w") as f:
@@ -499,11 +516,17 @@ def tables(rng):
                 gaps[i, i % D] = np.nan
             f.write(",".join(row) + "\n")
     case("csv-gaps", "gaps.csv", gaps)
+    # Headings in Latin-1 are asked for in UTF-8.
+    with open("latin.csv", "wb") as f:
+        f.write("größe,b,ähnlich\n1,2,3\n4,5,6\n".encode("latin-1"))
+    case("csv-latin", "latin.csv", np.array([[3, 1], [6, 4]]), dataset="ähnlich,größe")
     # A record longer than the range of a rank, and one that is the whole end of the file.
     long = "x\n" * 30000
     with open("long.csv", "w") as f:
         f.write(f'a,note,b\n1,"{long}",2\n3,short,4\n5,"{long}{long}",6\n')
     case("csv-long", "long.csv", np.array([[1, 2], [3, 4], [5, 6]]))
+    open("exact.csv", "w").write("a,b\n9007199254740992,18014398509481984\n12345678901234567.5,1e300\n")
+    case("csv-exact", "exact.csv", np.array([[2.0 ** 53, 2.0 ** 54], [12345678901234567.5, 1e300]]))
     with gzip.open("text.csv.gz", "wb") as f:
         f.write(b"a,b\n1,2\n3,4\n")
     case("csv-gz", "text.csv.gz", np.array([[1, 2], [3, 4]]))
@@ -512,11 +535,12 @@ def tables(rng):
             ("ragged", "a,b\n" + "1,2\n" * 90 + "3\n" + "5,6\n" * 9, "line 92 has 1 cells; the first has 2"),
             ("open", "a,b\n" + "1,2\n" * 9 + '3,"4\n' + "5,6\n" * 90, "line 11: a quote is not closed"),
             ("inf", "a,b\n1,2\n-inf,3\n", "'-inf' is not a finite number"),
+            ("wide", "id,b\n9007199254740992,2\n-9007199254740993,3\n", "line 3, column 1 \\('id'\\): '-9007199254740993' is beyond 2.53"),
             ("zero", "a,b\n" + "1,2\n" * 700 + "3,\0\n" + "1,2\n" * 7, "line 702: holds a zero byte")):
         open(name + ".csv", "w").write(text)
         case("csv-" + name, name + ".csv", error=(3, words))
     open("words.csv", "w").write("a,b\nx,y\nz,w\n")
-    case("csv-words", "words.csv", error=(4, "has no column of numbers"))
+    case("csv-words", "words.csv", error=(3, "has no column of numbers"))
     case("csv-absent", "frame.csv", dataset="a,nothing", error=(2, "has no column 'nothing'"))
     case("csv-twice", "frame.csv", dataset="a,2,b", error=(2, "is named twice"))
     case("csv-beyond", "frame.csv", first=N + 1, error=(2, "has only 211 rows"))

@@ -168,6 +168,20 @@ other_refusals() {
     refuse 3 'is an ARFF file' table.arff $o
     printf '\x80\x04\x95\x00' >object.pkl
     refuse 3 'is a Python pickle' object.pkl $o
+    # What embed and info refuse as no table of numbers has the same code there.
+    printf 'a,b\n' >heading.csv
+    printf 'word\nother\n' >words.csv
+    : >nothing.csv
+    for name in heading words nothing; do
+        refuse 3 "$name.csv " $name.csv $o
+        "$IKT_PROGRAM" info $name.csv >out.txt 2>err.txt
+        [ $? -eq 3 ] || fail "info $name.csv: $(cat err.txt)"
+    done
+    # All columns of a heading are left out.
+    printf 'a,b,a\n1,2,3\n4,5,6\n' >twice.csv
+    printf 'b\n2\n5\n' >b.csv
+    "$IKT_PROGRAM" convert twice.csv twice.h5 --skip-columns a --quiet && "$IKT_PROGRAM" convert b.csv b.h5 --quiet &&
+        h5diff twice.h5 b.h5 /X || fail "columns of one heading"
     printf '1 1:1\n' >one.libsvm
     refuse 2 'do not apply' one.libsvm $o --labels x
     refuse 2 'holds one table' one.libsvm $o --array x

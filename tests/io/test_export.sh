@@ -231,6 +231,64 @@ expect 2 'name the one of which a copy gets it' export run.h5 x.h5ad
 expect 3 'other.h5ad has 7 rows (obs), but run.h5 has 400' export run.h5 x.h5ad --h5ad other.h5ad
 expect 3 'has obsm/X_old already' export many.h5 x.h5ad --h5ad data.h5ad --key X_old
 expect 3 'no AnnData file' export run.h5 x.h5ad --h5ad run.h5
+# A map in CSV has its labels beside it, as its readers find them.
+printf 'x,y,label,label_name,note\n1,2,0,ant,p\n3,4,1,"b, c",q\n' >map.csv
+printf 'x,y,label,label_name\n1,2,0,ant\n3,4,1,"b, c"\n' >labelled.csv
+RANKS=3 all_ranks map.csv from-map.csv
+cmp 1-from-map.csv labelled.csv || fail "labels of a map in CSV"
+printf 'x,y,labels\n1,2,ant\n3,4,bee\n' >map.csv
+RANKS="" all_ranks map.csv texts.csv
+printf 'x,y,label\n1,2,ant\n3,4,bee\n' | cmp 1-texts.csv - || fail "texts as labels of a map in CSV"
+
+# Rows that are left keep their numbers in the input, in a map of a kept graph, too.
+"$python" -c 'import h5py, numpy
+x = numpy.random.default_rng(1).normal(size=(90, 3))
+x[[2, 40, 41], [0, 1, 2]] = numpy.nan
+with h5py.File("gaps.h5", "w") as f: f["X"], f["labels"] = x, numpy.arange(90)'
+"$IKT_PROGRAM" embed gaps.h5 left.h5 preprocess.missing=drop output.graph=left-graph.h5 output.picture=none --quiet 2>err.txt &&
+    "$IKT_PROGRAM" embed input.graph=left-graph.h5 output.file=again.h5 output.graph=again-graph.h5 output.picture=none --quiet 2>err.txt &&
+    "$IKT_PROGRAM" embed input.graph=again-graph.h5 output.file=third.h5 output.picture=none --quiet 2>err.txt || fail "maps of rows that are left"
+for from in left again third; do
+    RANKS=3 all_ranks $from.h5 $from.csv --row-numbers
+    awk -F, 'NR > 1 && $1 != $4 { exit 1 } END { exit NR != 88 }' 1-$from.csv || fail "row numbers of $from.h5"
+    RANKS="" all_ranks $from.h5 $from.vtkhdf --row-numbers
+    "$python" -c 'import h5py, sys
+p = h5py.File(sys.argv[1])["VTKHDF/PointData"]
+assert (p["row"][:] == p["label"][:]).all()' 1-$from.vtkhdf || fail "row numbers for VTK"
+done
+
+# Columns of the input are taken by these numbers; so are those of a run of its first rows.
+"$python" -c 'import h5py, numpy
+n = numpy.arange(90)
+with h5py.File("beside.h5", "w") as f:
+    f["X"], f["whole"], f["text"], f["kind/codes"] = numpy.stack([n, n * n % 17], 1) / 2, n, numpy.array([f"t{i}" for i in n], dtype=object), n % 2
+    f["kind/categories"] = numpy.array(["even", "odd"], dtype=object)
+with open("beside.csv", "w") as f:
+    f.write("name,number,a\n" + "".join(f"n{i},{i},{i * i % 17}\n" for i in n))'
+"$IKT_PROGRAM" embed beside.h5 first.h5 input.rows=60 input.dataset=X output.picture=none --quiet 2>err.txt || fail "first rows"
+for from in left first; do
+    columns=beside.h5:whole,beside.h5:text,beside.h5:kind
+    [ $from = first ] && expect 3 "has 90 texts, but there are 60 rows" export first.h5 x.csv --columns beside.csv:name
+    if [ $from = first ]; then head -61 beside.csv >own.csv; else cp beside.csv own.csv; fi
+    "$python" -c 'import numpy, sys; numpy.save("labels.npy", numpy.arange(int(sys.argv[1])) % 3)' $([ $from = first ] && echo 60 || echo 90)
+    columns=$columns,own.csv:name,own.csv:number,labels.npy
+    RANKS=3 all_ranks $from.h5 $from-beside.csv --row-numbers --columns $columns
+    awk -F, 'NR == 1 { good = $0 == "row,x,y,whole,text,kind,name,number,label"; next }
+        $4 != $1 || $5 != "t" $1 || $6 != ($1 % 2 ? "odd" : "even") || $7 != "n" $1 || $8 != $1 || $9 != $1 % 3 { exit 1 }
+        END { exit !good }' 1-$from-beside.csv || fail "columns of the input beside $from.h5: $(head -3 1-$from-beside.csv)"
+    for ranks in 1 3; do
+        $IKT_MPIRUN $ranks "$IKT_PROGRAM" evaluate $from.h5 --labels beside.h5:kind --json >$ranks.json 2>err.txt || fail "evaluate $from.h5: $(cat err.txt)"
+        $IKT_MPIRUN $ranks "$IKT_PROGRAM" view $from.h5 $ranks.html --hover own.csv:name,beside.h5:text --colour-by labels.npy,beside.h5:whole --overwrite --quiet 2>err.txt ||
+            fail "view $from.h5: $(cat err.txt)"
+        $IKT_MPIRUN $ranks "$IKT_PROGRAM" plot $from.h5 $ranks.png --colour-by beside.h5:kind,labels.npy,own.csv:number --overwrite --quiet 2>err.txt ||
+            fail "plot $from.h5: $(cat err.txt)"
+    done
+    cmp 1.json 3.json && cmp 1.html 3.html && cmp 1.png 3.png || fail "columns beside $from.h5 differ over ranks"
+done
+head -50 beside.csv >short.csv
+expect 3 "has 49 texts, but there are 90 rows" export left.h5 x.csv --columns short.csv:name
+expect 3 "has 90 texts, but there are 400 rows" export run.h5 x.csv --columns beside.csv:name
+
 expect 3 "has no data set 'nothing'" export run.h5 x.csv --columns nothing
 expect 3 'entries, but there are 400 rows' export run.h5 x.csv --columns many.h5:labels
 expect 4 'exists already' export run.h5 1-run.csv

@@ -37,6 +37,24 @@ assert distance(some["rows"][:]) < 0.95 * distance(drawn["rows"][:])
 PY
 }
 
+# Their numbers are those of the file, also where rows before them are left out.
+gaps() {
+    local python ranks
+    python=$(find_python h5py numpy) || return 0
+    "$python" -c 'import h5py, numpy
+x = numpy.random.default_rng(1).normal(size=(90, 3))
+x[[2, 40, 41], [0, 1, 2]] = numpy.nan
+with h5py.File("gaps.h5", "w") as f: f["X"], f["labels"] = x, numpy.arange(90)'
+    for ranks in 1 3; do
+        choose $ranks gaps.h5 left.h5 --count 20 --overwrite preprocess.missing=drop
+        [ $code -eq 0 ] || fail "landmarks of rows with gaps"
+        "$python" -c 'import h5py, numpy
+f, x = h5py.File("left.h5"), h5py.File("gaps.h5")["X"][:]
+assert numpy.array_equal(f["rows"][:], f["labels"][:]) and f["rows"][:].max() > 41
+assert numpy.array_equal(f["X"][:], x[f["rows"][:]])' || fail "numbers of landmarks on $ranks ranks"
+    done
+}
+
 bits() {
     local ranks threads how
     for how in "" "preprocess.normalise=zscore preprocess.pca=3" "preprocess.metric=cosine run.seed=5"; do
@@ -113,6 +131,7 @@ sentences() {
 }
 
 try rows "landmarks are rows of the input"
+try gaps "landmarks have their numbers in the file"
 try bits "landmarks are the same on any ranks and threads"
 try map "all rows are placed in a map of landmarks"
 try sentences "what cannot be is refused"

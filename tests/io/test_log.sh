@@ -105,6 +105,8 @@ end='^iktsne: [a-z]+: [0-9.]+ s$'
 [ "$(grep -cvE "$end" err.txt)" -le 8 ] || fail "more lines than the stages have to say"
 
 # run.log: the stages as they end, the trace, and the costs.
+verb embed $settings run.log=json --verbose
+is_json embed run.log=json --verbose
 verb embed $settings run.log=json
 is_json embed run.log=json
 for stage in cells neighbours recall graph layout write measures landmarks; do

@@ -139,6 +139,20 @@ study flat.yaml --output flat || fail "a flat map"
 grep -q ',ok,.*all rows are in one place' flat/results.csv || fail "a flat map is not told"
 [ -z "$(ls flat/best)" ] || fail "a flat map is among the best"
 
+# KL is a divergence; what other objectives minimise is their cost.
+cat >cost.yaml <<'Y'
+data: [{name: blobs, generate: gaussian-mixture, options: {points: 90, dimensions: 4, clusters: 3}}]
+settings: {layout.iterations: 60}
+methods: [{name: t-SNE}, {name: PCA, settings: {layout.objective: pca}}]
+measures: [KL, cost]
+Y
+study cost.yaml --output cost || fail "objectives of two kinds"
+awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) at[$c] = c; next }
+    { kl = $at["KL"]; cost = $at["cost"] }
+    $3 == "t-SNE" { good += kl > 0 && cost == "" }
+    $3 == "PCA" { good += kl == "" && cost < 0 }
+    END { exit good != 2 }' cost/results.csv || fail "KL and cost: $(cat cost/results.csv)"
+
 # A source that other sets and settings refer to; fewer seeds for one of the sets.
 cat >refer.yaml <<'Y'
 data:

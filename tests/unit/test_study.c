@@ -136,6 +136,34 @@ static void refused(ikt_context *ctx, const char *text, const char *words) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
+/* Each value of each list, in the order of the file. */
+static void lists_of_options_are_combined(void **state) {
+    static const char *const options[][2] = {{"points=10", "clusters=3"},
+                                             {"points=10", "clusters=4"},
+                                             {"points=20", "clusters=3"},
+                                             {"points=20", "clusters=4"}};
+    ikt_context *ctx = *state;
+    ikt_study s;
+    char text[4096];
+    snprintf(text, sizeof text,
+             "%s  - {name: mix, generate: gaussian-mixture,\n"
+             "     options: {points: [10, 20], dimensions: 2, clusters: [3, 4]}}\n",
+             start);
+    write_text(text);
+    assert_int_equal(ikt_study_read(ctx, "unit-study.yaml", &s), IKT_OK);
+    assert_int_equal(s.n_data, 5);
+    assert_string_equal(s.data[2].name, "mix (points 10, clusters 4)");
+    for (int i = 0; i < 4; i++) {
+        const ikt_assignments *of = &s.data[1 + i].options;
+        assert_int_equal(of->count, 3);
+        assert_string_equal(of->text[0], "dimensions=2");
+        assert_string_equal(of->text[1], options[i][0]);
+        assert_string_equal(of->text[2], options[i][1]);
+    }
+    ikt_study_destroy(&s);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
 static void what_is_unknown_is_refused_with_its_line(void **state) {
     ikt_context *ctx = *state;
     static const char *const cases[][2] = {
@@ -281,7 +309,7 @@ static void deep_nesting_is_refused(void **state) {
 IKT_MPI_TESTS(ikt_test(deep_nesting_is_refused), ikt_test(the_papers_range_has_fifty_values),
               ikt_test(lists_hold_words_and_single_values),
               ikt_test(lists_that_lead_nowhere_are_refused),
-              ikt_test(a_study_is_what_its_file_says),
+              ikt_test(a_study_is_what_its_file_says), ikt_test(lists_of_options_are_combined),
               ikt_test(what_is_unknown_is_refused_with_its_line),
               ikt_test(measures_are_found_with_any_number_in_their_names),
               ikt_test(a_chart_shows_each_line_and_no_number_that_is_none))

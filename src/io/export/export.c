@@ -9,28 +9,13 @@
 #include "base/comm.h"
 #include "base/encoding.h"
 #include "base/shared_file.h"
+#include "io/formats/csv_file.h"
 #include "io/hdf5/h5.h"
 #include "io/numbers/element.h"
 #include "io/sources/labels.h"
 #include "io/sources/source.h"
 
-ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out) {
-    *out = (ikt_export){.ctx = ctx, .run = run};
-    IKT_TRY(ikt_result_open(ctx, run, &out->file));
-    out->n = ikt_result_rows(out->file);
-    out->q = ikt_result_dimensions(out->file);
-    return IKT_OK;
-}
-
-void ikt_export_close(ikt_export *export) {
-    for (int64_t c = 0; c < export->columns; c++) {
-        ikt_column_close(&export->column[c].values);
-        ikt_texts_free(&export->column[c].texts);
-        ikt_free(&export->column[c].cells);
-        ikt_free(&export->column[c].names);
-    }
-    ikt_result_close(&export->file);
-}
+static const char originals[] = "diagnostics/row";
 
 /* COLLECTIVE. Whether the map's file is HDF5 and has such a data set, or one in obs. */
 static ikt_status look_for(ikt_export *export, const char *dataset, bool *present) {
@@ -47,29 +32,76 @@ static ikt_status look_for(ikt_export *export, const char *dataset, bool *presen
     return IKT_OK;
 }
 
-/* COLLECTIVE. Opens a column whatever it is. Those of CSV are read once, as parsing begins at the
- * beginning; cells of text as they are, numbers as numbers. */
+ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out) {
+    *out = (ikt_export){.ctx = ctx, .run = run};
+    IKT_TRY(ikt_result_open(ctx, run, &out->file));
+    out->n = ikt_result_rows(out->file);
+    out->q = ikt_result_dimensions(out->file);
+    bool present = false;
+    IKT_TRY(ikt_beside_open(ctx, out->file, 0, out->n, &out->beside));
+    if (ikt_result_is_run(out->file)) IKT_TRY(look_for(out, originals, &present));
+    if (!present) return IKT_OK;
+    return ikt_column_open(ctx, ikt_result_path(out->file), originals, out->n, &out->numbers);
+}
+
+ikt_status ikt_export_numbers(ikt_export *export, int64_t first, int64_t count, int64_t *number) {
+    for (int64_t i = 0; i < count; i++)
+        number[i] = first + i;
+    return export->numbers ? ikt_column_read_wholes(export->numbers, first, count, number) : IKT_OK;
+}
+
+void ikt_export_close(ikt_export *export) {
+    for (int64_t c = 0; c < export->columns; c++) {
+        ikt_column_close(&export->column[c].values);
+        ikt_texts_free(&export->column[c].texts);
+        ikt_free(&export->column[c].cells);
+        ikt_free(&export->column[c].classes);
+        ikt_free(&export->column[c].names);
+    }
+    ikt_column_close(&export->numbers);
+    ikt_beside_close(&export->beside);
+    ikt_result_close(&export->file);
+}
+
+/* COLLECTIVE. Opens a column whatever it is, of which each block is read when it is written. Those
+ * of CSV are read once, as parsing begins at the beginning; cells of text as they are, numbers as
+ * numbers. */
 static ikt_status open_column(ikt_export *export, const char *file, const char *dataset,
                               ikt_export_column *c) {
     ikt_context *ctx = export->ctx;
+    ikt_texts none IKT_AT_END(ikt_texts_free) = {.count = 0};
     ikt_texts_kind texts;
+    ikt_place place;
     bool has_names = false;
-    snprintf(c->source, sizeof c->source, "%s:%s", file, dataset);
+    snprintf(c->source, sizeof c->source, dataset[0] ? "%s:%s" : "%s", file, dataset);
     IKT_TRY(ikt_texts_look(ctx, c->source, &texts));
     c->kind = texts == IKT_TEXTS_STRINGS ? IKT_EXPORT_TEXTS : IKT_EXPORT_NUMBERS;
-    if (texts == IKT_TEXTS_STRINGS) return IKT_OK;
+    if (texts == IKT_TEXTS_STRINGS) return ikt_texts_read(ctx, c->source, export->n, 0, 0, &none);
     IKT_TRY(ikt_label_file_has_names(ctx, c->source, &has_names));
     if (texts == IKT_TEXTS_CELLS && has_names) {
         c->kind = IKT_EXPORT_TEXTS;
-        return ikt_texts_read(ctx, c->source, export->n, 0, export->n, &c->texts);
+        return ikt_beside_texts(&export->beside, c->source, &c->texts);
     }
-    if (texts == IKT_TEXTS_CELLS) {
-        IKT_TRY(ikt_alloc_all(ctx, &c->cells, export->n, sizeof *c->cells, "column"));
-        return ikt_number_file_read(ctx, c->source, export->n, 0, export->n, c->cells);
+    if (has_names) c->kind = IKT_EXPORT_CLASSES; /* their names come with those of no rows */
+    if (has_names)
+        return ikt_label_file_read(ctx, c->source, export->n, 0, 0, NULL, &has_names, &c->names);
+    IKT_TRY(ikt_place_find(ctx, c->source, &place));
+    if (place.is_hdf5 && place.part[0])
+        return ikt_column_open(ctx, file, dataset, export->n, &c->values);
+    IKT_TRY(ikt_alloc_all(ctx, &c->cells, export->n, sizeof *c->cells, "column"));
+    return ikt_beside_numbers(&export->beside, c->source, c->cells);
+}
+
+/* COLLECTIVE. Holds the rows of a column that has an entry for each row of the input. */
+static ikt_status hold_column(ikt_export *export, ikt_export_column *c) {
+    ikt_context *ctx = export->ctx;
+    if (c->kind == IKT_EXPORT_TEXTS) return ikt_beside_texts(&export->beside, c->source, &c->texts);
+    if (c->kind == IKT_EXPORT_CLASSES) {
+        IKT_TRY(ikt_alloc_all(ctx, &c->classes, export->n, sizeof *c->classes, "column"));
+        return ikt_beside_labels(&export->beside, c->source, c->classes, &c->names);
     }
-    if (!has_names) return ikt_column_open(ctx, file, dataset, export->n, &c->values);
-    c->kind = IKT_EXPORT_CLASSES; /* their names come with those of no rows */
-    return ikt_label_file_read(ctx, c->source, export->n, 0, 0, NULL, &has_names, &c->names);
+    IKT_TRY(ikt_alloc_all(ctx, &c->cells, export->n, sizeof *c->cells, "column"));
+    return ikt_beside_numbers(&export->beside, c->source, c->cells);
 }
 
 ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset,
@@ -86,12 +118,41 @@ ikt_status ikt_export_add(ikt_export *export, const char *file, const char *data
     ikt_export_column *c = &export->column[export->columns++]; /* closed with the others */
     *c = (ikt_export_column){.values = NULL};
     /* "diagnostics/nearest" is headed "nearest"; one of the labels is a label. */
-    const char *slash = strrchr(dataset, '/'), *name = slash ? slash + 1 : dataset;
-    snprintf(c->name, sizeof c->name, "%s", strcmp(name, "labels") == 0 ? "label" : name);
+    const char *named = dataset[0] ? dataset : file; /* FILE.npy is one column */
+    const char *slash = strrchr(named, '/'), *name = slash ? slash + 1 : named;
+    const int length = (int)(dataset[0] ? strlen(name) : strcspn(name, "."));
+    snprintf(c->name, sizeof c->name, "%.*s", length, name);
+    if (strcmp(c->name, "labels") == 0) strcpy(c->name, "label");
     const bool is_label = strcmp(file, own) == 0 && strcmp(dataset, "labels") == 0;
-    if (!is_label || !ikt_result_is_run(export->file)) return open_column(export, file, dataset, c);
+    if (!is_label || !ikt_result_is_run(export->file)) {
+        const ikt_status st = open_column(export, file, dataset, c);
+        const bool is_held = c->cells || c->texts.text;
+        if (st != IKT_ERR_DATA || is_held || !ikt_beside_may_be_input(&export->beside, c->source))
+            return st;
+        ikt_clear(ctx);
+        return hold_column(export, c);
+    }
     IKT_TRY(ikt_column_open(ctx, file, dataset, export->n, &c->values));
     return ikt_result_read_text(export->file, "label_names", &c->names);
+}
+
+ikt_status ikt_export_add_labels(ikt_export *export) {
+    static const char *const names[] = {"label", "labels", "label_name"};
+    const ikt_reader_options options = {.keeps_text = true, .keeps_missing = true};
+    const char *own = ikt_result_path(export->file);
+    ikt_csv_file csv IKT_AT_END(ikt_csv_file_close) = {.ctx = export->ctx};
+    ikt_place place;
+    bool present;
+    IKT_TRY(ikt_place_find(export->ctx, own, &place));
+    if (!place.is_csv) return ikt_export_add(export, own, "labels", &present);
+    IKT_TRY(ikt_csv_file_open(export->ctx, own, &options, 0, &csv));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (i == 1 && export->columns > 0) continue; /* the one or the other */
+        if (i == 2 && export->columns == 0) continue;
+        if (ikt_csv_find(&csv.columns, names[i], strlen(names[i])) >= 0)
+            IKT_TRY(ikt_export_add(export, own, names[i], NULL));
+    }
+    return IKT_OK;
 }
 
 bool ikt_export_is_real(const ikt_export_column *column) {
@@ -111,6 +172,9 @@ ikt_status ikt_export_wholes(ikt_export *export, int64_t c, int64_t first, int64
                              int64_t *values) {
     ikt_export_column *column = &export->column[c];
     bool present;
+    if (column->classes && count > 0)
+        memcpy(values, column->classes + first, (size_t)count * sizeof *values);
+    if (column->classes) return IKT_OK;
     if (column->kind == IKT_EXPORT_NUMBERS)
         return ikt_column_read_wholes(column->values, first, count, values);
     return ikt_label_file_read(export->ctx, column->source, export->n, first, count, values,

@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "io/hdf5/columns.h"
+#include "io/results/beside.h"
 #include "io/results/result.h"
 #include "io/sources/labels.h"
 
@@ -33,8 +34,9 @@ typedef struct {
     ikt_export_kind kind;
     char source[2 * IKT_EXPORT_PATH]; /* FILE:DATASET of what is read anew for every block */
     ikt_column *values;               /* numbers, and the labels of a run; owned */
-    double *cells;                    /* [n] numbers of a column of CSV; owned */
-    ikt_texts texts;                  /* of a column of CSV, all n; owned */
+    double *cells;                    /* [n] numbers of a column that is held, as of CSV; owned */
+    int64_t *classes;                 /* [n] likewise; owned */
+    ikt_texts texts;                  /* likewise, all n; owned */
     char *names;                      /* "a\nb\n": line k names class k; NULL: none; owned */
 } ikt_export_column;
 
@@ -45,6 +47,8 @@ typedef struct {
     ikt_result_file *file; /* owned */
     int64_t n;
     int q;
+    ikt_beside beside;   /* all rows, for columns of other files */
+    ikt_column *numbers; /* of the rows in the input, where some were left out; else NULL; owned */
     ikt_export_column column[IKT_EXPORT_COLUMNS];
     int64_t columns;
 } ikt_export;
@@ -81,6 +85,15 @@ void ikt_export_close(ikt_export *export);
  * Errors: those of ikt_column_open, ikt_label_file_read and ikt_texts_read; IKT_ERR_USAGE: too
  * many. */
 ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset, bool *present);
+
+/* COLLECTIVE. Adds the labels of the map, where it has some: the data set `labels`, or of a map in
+ * CSV its column `label` or `labels`, and the names of the classes beside it, `label_name`. Errors:
+ * as above. */
+ikt_status ikt_export_add_labels(ikt_export *export);
+
+/* COLLECTIVE. The numbers in the input of the rows first .. first + count - 1: those that the run
+ * has stored, or from `first` on. Errors: those of reading. */
+ikt_status ikt_export_numbers(ikt_export *export, int64_t first, int64_t count, int64_t *number);
 
 /* LOCAL. Whether a column of numbers is of a floating type. */
 bool ikt_export_is_real(const ikt_export_column *column);

@@ -79,6 +79,7 @@ typedef struct {
     const ikt_export_options *options;
     char delimiter;
     text_block block;
+    int64_t *number;                       /* [IKT_EXPORT_BLOCK] of the rows in the input */
     float *y;                              /* [IKT_EXPORT_BLOCK * q] */
     double *real[IKT_EXPORT_COLUMNS];      /* [IKT_EXPORT_BLOCK] each, of those that are */
     int64_t *whole[IKT_EXPORT_COLUMNS];    /* likewise */
@@ -91,6 +92,7 @@ typedef struct {
 static void claim(table *t, ikt_arrays *held) {
     const int64_t rows = IKT_EXPORT_BLOCK;
     t->y = ikt_claim(held, rows * t->export->q, sizeof *t->y);
+    t->number = ikt_claim(held, rows, sizeof *t->number);
     for (int64_t c = 0; c < t->export->columns; c++) {
         const ikt_export_column *column = &t->export->column[c];
         const char *text = column->names;
@@ -160,9 +162,9 @@ static void add_whole(table *t, int64_t value) {
     add_bytes(&t->block, text, (size_t)snprintf(text, sizeof text, "%" PRId64, value));
 }
 
-static void add_row(table *t, int64_t row, int64_t i) {
+static void add_row(table *t, int64_t i) {
     char text[IKT_REAL_TEXT], place[IKT_FLOAT_TEXT];
-    if (t->options->row_numbers) add_whole(t, row);
+    if (t->options->row_numbers) add_whole(t, t->number[i]);
     for (int c = 0; c < t->export->q; c++) {
         if (c > 0 || t->options->row_numbers) add_delimiter(t);
         const int length = ikt_float_print(t->y[i * t->export->q + c], place);
@@ -198,6 +200,7 @@ static void add_row(table *t, int64_t row, int64_t i) {
 
 static ikt_status read_block(table *t, int64_t first, int64_t count) {
     IKT_TRY(ikt_result_read_embedding(t->export->file, first, count, t->y));
+    if (t->options->row_numbers) IKT_TRY(ikt_export_numbers(t->export, first, count, t->number));
     for (int64_t c = 0; c < t->export->columns; c++) {
         ikt_export_texts_free(&t->text[c]);
         if (t->real[c])
@@ -232,7 +235,7 @@ static ikt_status write_rows(table *t, ikt_shared_file *file) {
         ikt_export_share(export, round, &first, &count);
         IKT_TRY(read_block(t, first, count));
         for (int64_t i = 0; i < count; i++)
-            add_row(t, first + i, i);
+            add_row(t, i);
         IKT_TRY(append_block(t, file));
     }
     return IKT_OK;

@@ -88,9 +88,7 @@ static ikt_status fill(grid *g, int64_t what, int64_t first, int64_t count, cons
         *rows = g->byte;
         return IKT_OK;
     case ROW_NUMBERS:
-        for (int64_t i = 0; i < count; i++)
-            g->whole[i] = first + i;
-        return IKT_OK;
+        return ikt_export_numbers(g->export, first, count, g->whole);
     default: {
         const int64_t c = what - COLUMN;
         if (!ikt_export_is_real(&g->export->column[c]))

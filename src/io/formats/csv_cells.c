@@ -61,8 +61,14 @@ static ikt_status take_number(const ikt_csv_records *r, const ikt_csv_columns *c
                               double *number) {
     if (!ikt_csv_number(&c->how, r->cell[column], number))
         return ikt_csv_bad_cell(r, c, column, no_number(c, r->cell[column]));
-    if (isfinite(*number)) return IKT_OK;
-    return ikt_csv_bad_cell(r, c, column, " is not a finite number");
+    if (!isfinite(*number)) return ikt_csv_bad_cell(r, c, column, " is not a finite number");
+    if (c->rounds || !ikt_decimal_rounds(r->cell[column], *number)) return IKT_OK;
+    return ikt_csv_bad_cell(r, c, column,
+                            c->is_source ? " is beyond 2^53 and loses digits as a floating number; "
+                                           "input.skip_columns leaves a column out"
+                                         : " is beyond 2^53 and loses digits as a floating number; "
+                                           "--skip-columns leaves a column out, --text-columns "
+                                           "keeps it as text");
 }
 
 /* Of words: their tokens are no numbers. */

@@ -102,6 +102,8 @@ const char *ikt_csv_describe(const ikt_csv_columns *c, char *text, size_t size) 
     text[0] = '\0';
     list(c, IKT_CSV_TEXT, "text in ", text, size);
     list(c, IKT_CSV_SKIPPED, *text ? "; left out: " : "left out: ", text, size);
+    if (c->is_numbered)
+        ikt_join(text, size, "; ", "the first line numbers the columns and is no row");
     if (c->how.has_commas) ikt_join(text, size, "; ", "commas of numbers are read as points");
     if (c->how.cells > 0) ikt_join(text, size, "; ", "lines of comment (#) are passed over");
     return text;
@@ -118,12 +120,21 @@ static bool next_name(const char **at, const char **name, size_t *length) {
     return true;
 }
 
-/* Gives the column of a name or number (from 1) a role. *column = -1 where there is none, which is
+static bool is_of_name(const char *heading, const char *name, size_t length) {
+    return strlen(heading) == length && strncmp(heading, name, length) == 0;
+}
+
+/* Gives the column of a name or number (from 1) a role; all columns of a heading are left out.
+ * *column = -1 where there is none, which is
  * an error if `strict`. */
 static ikt_status assign(const ikt_csv_records *r, ikt_csv_columns *c, const char *name,
                          size_t length, ikt_csv_role role, bool strict, int64_t *column) {
     *column = ikt_csv_find(c, name, length);
     if (*column >= 0) c->role[*column] = (unsigned char)role;
+    const char *heading = *column >= 0 ? ikt_csv_heading(c, *column) : "";
+    for (int64_t k = *column + 1; role == IKT_CSV_SKIPPED && *heading && k < c->columns; k++)
+        if (is_of_name(heading, name, length) && strcmp(ikt_csv_heading(c, k), heading) == 0)
+            c->role[k] = IKT_CSV_SKIPPED;
     if (*column >= 0 || !strict) return IKT_OK;
     return ikt_fail(r->lines.ctx, IKT_ERR_USAGE,
                     "%s has no column '%.*s'; it has %lld, numbered from 1%s%.60s%s", r->lines.path,
@@ -255,19 +266,23 @@ static ikt_status go_behind(ikt_csv_records *r, int64_t records) {
     return ikt_csv_begin(r, r->how.lead + records);
 }
 
-/* Copies the cells of the first record, with room for the empty heading of row names. */
+/* Copies the cells of the first record, in UTF-8, with room for the empty heading of row names. */
 static ikt_status take_names(const ikt_csv_records *r, ikt_csv_columns *c) {
     c->columns = r->cells;
     c->name_bytes = 2;
     for (int64_t k = 0; k < r->cells; k++)
-        c->name_bytes += (int64_t)strlen(r->cell[k]) + 1;
+        c->name_bytes += 2 * (int64_t)strlen(r->cell[k]) + 1; /* Latin-1 as UTF-8 */
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->role, c->columns + 1, 1, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->place, c->columns + 1, sizeof *c->place, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->width, c->columns + 1, sizeof *c->width, "reader"));
     IKT_TRY(ikt_alloc(r->lines.ctx, &c->names, c->name_bytes, 1, "reader"));
     char *to = c->names;
     for (int64_t k = 0; k < r->cells; k++) {
-        strcpy(to, r->cell[k]);
+        const size_t length = strlen(r->cell[k]);
+        if (ikt_csv_is_json(&r->how)) /* members are found by their bytes */
+            strcpy(to, r->cell[k]);
+        else
+            (void)ikt_utf8_copy(r->cell[k], to, 2 * length + 1);
         to += strlen(to) + 1;
     }
     return IKT_OK;
@@ -377,6 +392,44 @@ static ikt_status find_tokens(ikt_csv_records *r, bool *are_tokens) {
     return go_behind(r, 2);
 }
 
+/* Whether cells are whole numbers in digits alone, each one more than the one before; and which is
+ * the first. A vector in brackets is none. */
+static bool count_on(const ikt_csv_records *r, const char *cell, int64_t k, int64_t *first) {
+    if (!*cell || strspn(cell, "0123456789") != strlen(cell) || strlen(cell) > 15) return false;
+    const int64_t number = strtoll(cell, NULL, 10);
+    if (k == 0) *first = number;
+    return r->cells > 1 && number == *first + k;
+}
+
+/* Whether the first record, whose cells are c->names, numbers the columns from 0 or 1 on, as pandas
+ * writes names where there are none. Method: no record looked at counts on, too; and where all of
+ * them hold whole numbers alone, three columns at least, whose first one does not count the rows as
+ * a matrix of distances does along a line. Advantage: a table whose numbers happen to begin so is
+ * kept whole. Disadvantage: of two columns of whole numbers a heading 0,1 is taken for a row.
+ * Comes back to the second record, at which it begins. */
+static ikt_status find_numbering(ikt_csv_records *r, const ikt_csv_columns *c, bool *is_numbering) {
+    const char *own = c->names;
+    bool end = false, are_whole = true, is_matrix = true;
+    int64_t first = 0, other = 0, records = 0;
+    *is_numbering = c->columns > 1 && r->cells == c->columns;
+    for (int64_t k = 0; k < c->columns && *is_numbering; k++, own += strlen(own) + 1)
+        *is_numbering = count_on(r, own, k, &first) && first <= 1;
+    if (!*is_numbering) return IKT_OK;
+    for (; !end && *is_numbering && records < IKT_CSV_LOOKED_AT; records++) {
+        bool counts_on = true;
+        for (int64_t k = 0; k < r->cells; k++) {
+            counts_on &= count_on(r, r->cell[k], k, &other);
+            are_whole &= strspn(r->cell[k], "0123456789-") == strlen(r->cell[k]);
+        }
+        is_matrix &= strtoll(r->cell[0], NULL, 10) == first + records + 1;
+        *is_numbering = !counts_on;
+        IKT_TRY(ikt_csv_next(r, &end));
+    }
+    is_matrix &= end && records == c->columns - 1;
+    *is_numbering &= !are_whole || (c->columns > 2 && !is_matrix);
+    return go_behind(r, 2);
+}
+
 /* Whether the first record is a header, or lacks the heading of row names before it, which R's
  * write.table gives none, not even an empty one. */
 static ikt_status find_header(ikt_csv_records *r, const ikt_reader_options *options, bool is_ready,
@@ -398,6 +451,8 @@ static ikt_status find_header(ikt_csv_records *r, const ikt_reader_options *opti
         IKT_TRY(find_tokens(r, &is_token));
     char **second = is_ready && r->cells == c->columns ? r->cell : NULL;
     c->has_header = is_header(c, options, second, is_token);
+    if (is_ready && !c->has_header) IKT_TRY(find_numbering(r, c, &c->is_numbered));
+    c->has_header |= c->is_numbered;
     return IKT_OK;
 }
 
@@ -423,6 +478,7 @@ ikt_status ikt_csv_columns_find(ikt_csv_records *r, const ikt_reader_options *op
     c->how = r->how;
     c->keeps_missing = options->keeps_missing;
     c->is_source = options->is_source;
+    c->rounds = options->rounds;
     IKT_TRY(take_names(r, c));
     IKT_TRY(take_names_apart(r, c));
     if (options->keeps_text) {

@@ -97,7 +97,7 @@ ikt_status ikt_csv_file_open(ikt_context *ctx, const char *path, const ikt_reade
                         "%s: its first line announces %lld rows, but there are %lld", path,
                         (long long)announced, (long long)file->n_file);
     if (file->n == 0 && options->is_source) /* perhaps a file of another kind */
-        return ikt_fail(ctx, IKT_ERR_FILE,
+        return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s is not an HDF5 file, and read as CSV text it has no rows of numbers",
                         path);
     if (file->n == 0)

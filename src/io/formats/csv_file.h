@@ -187,7 +187,8 @@ void ikt_csv_free(ikt_csv_records *records);
  * missing is no number, so that a text that turns up among numbers is an error with its line, and
  * no column is lost because of it. The first line is a header where it has a text above a number,
  * where it is all text, or where its numbers, two at least, count on (years, or 0, 1, 2, as pandas
- * names columns without names); a label or a column asked for by its name makes it one, too.
+ * names columns without names) beside a text or an empty cell, or over all columns from 0 or 1 on
+ * while no row below does; a label or a column asked for by its name makes it one, too.
  * A column without a heading before all others, as R and pandas write them, holds the names of the
  * rows; so does the first one where the header has one cell less than the rows.
  * A cell may be a vector in brackets: its numbers are columns of the rows. The only such column of
@@ -210,7 +211,8 @@ typedef struct {
     ikt_csv_dialect how;
     bool has_header;  /* columns have names */
     bool names_apart; /* which are those of members or a comment: no record */
-    bool keeps_missing, is_source;
+    bool is_numbered; /* the names are 0, 1, 2, ... or 1, 2, 3, ..., found by the rows below */
+    bool keeps_missing, is_source, rounds;
     int64_t columns; /* cells of a record */
     int64_t numbers, texts;
     int64_t label;       /* the column of the labels, or -1 */
@@ -280,7 +282,7 @@ typedef struct {
  *   row       [columns->numbers] receives them
  *   missing   takes note of those that are missing
  * Errors: IKT_ERR_DATA with line and column: another number of cells, no number, none that is
- * finite; a missing one unless columns->keeps_missing. */
+ * finite, a whole one that a double rounds; a missing one unless columns->keeps_missing. */
 ikt_status ikt_csv_numbers(const ikt_csv_records *records, const ikt_csv_columns *columns,
                            double *row, ikt_csv_missing *missing);
 

@@ -118,6 +118,9 @@ static ikt_status take_value(ikt_text_lines *lines, const ikt_matrix_market *abo
     if (!about->is_pattern && (!ikt_decimal(at, &at, &entry->value) || !isfinite(entry->value)))
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, first,
                                     "is not the finite number that an entry has");
+    if (!about->is_pattern && ikt_decimal_rounds(first, entry->value))
+        return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, first,
+                                    "is beyond 2^53 and loses digits as a floating number");
     if (*skip_blanks(at))
         return ikt_text_lines_fault(lines, IKT_ERR_DATA, line, skip_blanks(at),
                                     "is more than an entry has");

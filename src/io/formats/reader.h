@@ -43,6 +43,7 @@ typedef struct {
     bool keeps_text;          /* of CSV: columns of text are kept, not refused */
     bool keeps_missing;       /* NaN, and empty cells of CSV, are missing values, not refused */
     bool is_source;           /* of CSV: read directly, so that messages name settings */
+    bool rounds;              /* of CSV: whole numbers beyond 2^53 are no error */
     bool is_map;              /* of CSV: one to three columns of positions are looked for */
     const char *array;        /* of formats of several: which one; "" = the one that can be meant */
     int as; /* 0, or 1 + the ikt_type that values will be stored as: LIBSVM names the line of one

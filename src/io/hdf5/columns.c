@@ -43,13 +43,13 @@ static ikt_status measure(ikt_column *c) {
 }
 
 /* COLLECTIVE. Opens the data set c->name of `file`.
- *   n   entries that it must have; negative: any number */
+ *   n   entries that it must have, or ikt_at_least(m) */
 static ikt_status open_dataset(ikt_column *c, hid_t file, int64_t n) {
     c->dataset = H5Dopen2(file, c->name, H5P_DEFAULT);
     ikt_status st = measure(c);
-    if (st == IKT_OK && n >= 0 && c->length != n)
+    if (st == IKT_OK && !ikt_entries_fit(c->length, n))
         st = ikt_fail(c->ctx, IKT_ERR_DATA, "%s: '%s' has %lld entries, but there are %lld rows",
-                      c->path, c->name, (long long)c->length, (long long)n);
+                      c->path, c->name, (long long)c->length, (long long)ikt_entries_wanted(n));
     return ikt_agree(c->ctx, st);
 }
 

@@ -12,6 +12,19 @@
 
 #include "base/status.h"
 
+/* How many entries there must be, as `n` of all that reads columns, labels and texts: n of them;
+ * or, as ikt_at_least(m), m or more, of which -1, any number, is the case m = 0. And how many that
+ * are, for messages. */
+static inline int64_t ikt_at_least(int64_t m) {
+    return -1 - m;
+}
+static inline bool ikt_entries_fit(int64_t has, int64_t n) {
+    return n >= 0 ? has == n : has >= -1 - n;
+}
+static inline int64_t ikt_entries_wanted(int64_t n) {
+    return n >= 0 ? n : -1 - n;
+}
+
 /* COLLECTIVE. Reads `count` integers from `first` on of the data set `name` of `file`: integers of
  * any type, or floating numbers that are integers.
  *   first, count   this rank's range; count may be 0

@@ -2,7 +2,9 @@
  * branch that compilers take out of the loop. */
 #include "io/numbers/element.h"
 
+#include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,4 +272,16 @@ bool ikt_decimal(const char *text, const char **end, double *value) {
 bool ikt_decimal_whole(const char *text, double *value) {
     const char *end;
     return ikt_decimal(text, &end, value) && *end == '\0';
+}
+
+bool ikt_decimal_rounds(const char *text, double value) {
+    char held[400]; /* of up to 309 digits */
+    const double beyond = 9007199254740992.0;
+    if (!(fabs(value) >= beyond) || !isfinite(value)) return false;
+    text += *text == '-' || *text == '+';
+    text += strspn(text, "0");
+    const size_t digits = strspn(text, "0123456789");
+    if (strchr(".eE", text[digits]) && text[digits]) return false;
+    snprintf(held, sizeof held, "%.0f", fabs(value));
+    return strlen(held) != digits || memcmp(held, text, digits) != 0;
 }

@@ -140,4 +140,8 @@ bool ikt_decimal(const char *text, const char **end, double *value);
 /* LOCAL, pure. The same where the whole text is the number. */
 bool ikt_decimal_whole(const char *text, double *value);
 
+/* LOCAL, pure. Whether the number that `text` begins with, which is `value`, is a whole one in
+ * digits alone that a double rounds: 2^53 + 1, an id of 19 digits. */
+bool ikt_decimal_rounds(const char *text, double value);
+
 #endif

@@ -323,6 +323,16 @@ ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int
                            count);
 }
 
+ikt_status ikt_graph_file_originals(const ikt_graph_file *file, const ikt_rows *rows,
+                                    int64_t **original) {
+    *original = NULL;
+    if (!file->is_kept) return IKT_OK;
+    if (ikt_max_one(file->ctx, ikt_h5_has(file->file, "row")) == 0) return IKT_OK;
+    IKT_TRY(ikt_alloc_all(file->ctx, original, rows->count, sizeof **original, "missing values"));
+    const ikt_part part = ikt_part_rows("row", IKT_PART_I64, rows, 0, *original);
+    return ikt_parts_read(file->ctx, file->file, &part, 1);
+}
+
 /* --- writing ---------------------------------------------------------------------------------- */
 
 struct ikt_graph_writer {
@@ -366,11 +376,11 @@ ikt_status ikt_graph_writer_rows(ikt_graph_writer *w, const ikt_rows *rows, cons
     w->count = start[rows->count];
     w->first = ikt_sum_before(w->ctx, w->count);
     w->entries = ikt_sum_one(w->ctx, w->count);
-    /* With labels, slots and the largest start. */
-    IKT_TRY(
-        ikt_h5_output_reserve(&w->out, IKT_H5_FILE_BYTES + 2 * ikt_h5_rows_bytes(w->entries, 8) +
-                                           ikt_h5_rows_bytes(n + 1, 8) + ikt_h5_rows_bytes(n, 8) +
-                                           ikt_h5_rows_bytes(n, 4) + ikt_h5_rows_bytes(n, 24)));
+    /* With labels, numbers in the data, slots and the largest start. */
+    IKT_TRY(ikt_h5_output_reserve(&w->out,
+                                  IKT_H5_FILE_BYTES + 2 * ikt_h5_rows_bytes(w->entries, 8) +
+                                      ikt_h5_rows_bytes(n + 1, 8) + 2 * ikt_h5_rows_bytes(n, 8) +
+                                      ikt_h5_rows_bytes(n, 4) + ikt_h5_rows_bytes(n, 24)));
     w->group = ikt_h5_create_group(file, IKT_GRAPH_GROUP);
     const bool good = w->group >= 0 && ikt_h5_set_text(file, "format", IKT_GRAPH_FORMAT) &&
                       ikt_h5_set_int(file, "format_version", IKT_GRAPH_CURRENT) &&
@@ -415,6 +425,10 @@ ikt_status ikt_graph_writer_start(ikt_graph_writer *w, ikt_graph_start what, int
 
 ikt_status ikt_graph_writer_labels(ikt_graph_writer *w, const int64_t *labels) {
     return write_part(w, ikt_part_rows("labels", IKT_PART_I64, &w->rows, 0, (void *)labels));
+}
+
+ikt_status ikt_graph_writer_originals(ikt_graph_writer *w, const int64_t *original) {
+    return write_part(w, ikt_part_rows("row", IKT_PART_I64, &w->rows, 0, (void *)original));
 }
 
 ikt_status ikt_graph_writer_marked(ikt_graph_writer *w, int64_t *rows, int64_t count) {

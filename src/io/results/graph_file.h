@@ -60,6 +60,11 @@ ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, i
                                  int64_t count, int64_t *labels, bool *present, char **names);
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count);
 
+/* The numbers in the data of the rows of a distribution, [rows->count], freed with ikt_free; NULL
+ * where a kept graph does not tell, as no row was left out. */
+ikt_status ikt_graph_file_originals(const ikt_graph_file *file, const ikt_rows *rows,
+                                    int64_t **original);
+
 /* Names and versions of a kept graph (output.graph), for the files of io/ that read and write it.
  *
  *   /graph      a CSR group (sparse_group.h) of the weights p_j|i: rows in the order of the input,
@@ -68,6 +73,7 @@ ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int
  *   /position   [n] uint32, where rows were ordered by coarse cells: the slot of each row
  *   /start      [n x q] where the run began at principal components: their scores, float64; where
  *               it began at landmarks: places among them, float32
+ *   /row        [n] int64, where rows were left out: the number of each row in the data
  *   /labels     [n] int64, /marked, attribute label_names: as in data files, where the input had
  *               them
  *   attributes of the root: format = "iktsne-graph", format_version; version, input, settings,
@@ -109,12 +115,14 @@ ikt_status ikt_graph_writer_rows(ikt_graph_writer *writer, const ikt_rows *rows,
 ikt_status ikt_graph_writer_columns(ikt_graph_writer *writer, const uint32_t *column);
 ikt_status ikt_graph_writer_weights(ikt_graph_writer *writer, const float *weight);
 
-/* What belongs to the rows: their slots; the start (see above), q numbers a row; labels.
+/* What belongs to the rows: their slots; the start (see above), q numbers a row; labels; their
+ * numbers in the data.
  * Errors: IKT_ERR_FILE. */
 ikt_status ikt_graph_writer_slots(ikt_graph_writer *writer, uint32_t *slot);
 ikt_status ikt_graph_writer_start(ikt_graph_writer *writer, ikt_graph_start what, int64_t q,
                                   void *start);
 ikt_status ikt_graph_writer_labels(ikt_graph_writer *writer, const int64_t *labels);
+ikt_status ikt_graph_writer_originals(ikt_graph_writer *writer, const int64_t *original);
 ikt_status ikt_graph_writer_marked(ikt_graph_writer *writer, int64_t *rows, int64_t count);
 
 /* Attributes. Errors: IKT_ERR_FILE. */

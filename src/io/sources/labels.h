@@ -30,7 +30,7 @@ bool ikt_labels_are_default(const char *name);
 
 /* COLLECTIVE. Reads the classes of rows first .. first + count - 1.
  *   path      of the file, for messages
- *   n         rows of the file
+ *   n         rows of the file, as ikt_at_least says
  *   labels    [count]
  *   present   false where there is nothing of that name (no error)
  *   names     in: NULL, or what an earlier call for the same name gave, which spares the work; out:

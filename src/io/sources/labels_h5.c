@@ -226,9 +226,10 @@ static ikt_status read_codes(const labels_place *p, int64_t first, int64_t count
 static ikt_status read_texts(const labels_place *p, int64_t first, int64_t count, int64_t *labels,
                              char **names) {
     ikt_status st = IKT_OK;
-    if (ikt_h5_length(p->texts) != p->n)
+    if (!ikt_entries_fit(ikt_h5_length(p->texts), p->n))
         st = ikt_fail(p->ctx, IKT_ERR_DATA, "%s: '%s' has %lld entries, but there are %lld rows",
-                      p->path, p->values, (long long)ikt_h5_length(p->texts), (long long)p->n);
+                      p->path, p->values, (long long)ikt_h5_length(p->texts),
+                      (long long)ikt_entries_wanted(p->n));
     IKT_TRY(ikt_agree(p->ctx, st));
     if (!*names) IKT_TRY(find_classes(p->ctx, p->texts, names));
     numbering n IKT_AT_END(numbering_end) = {.ctx = p->ctx, .first = first, .labels = labels};

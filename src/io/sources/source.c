@@ -253,7 +253,7 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_sour
     FILE *file = fopen(path, "rb");
     const int64_t bytes = file ? (int64_t)fread(head, 1, HEAD, file) : 0;
     if (file) fclose(file);
-    if (bytes == 0) return ikt_fail(ctx, IKT_ERR_FILE, "%s is not an HDF5 file: it is empty", path);
+    if (bytes == 0) return ikt_fail(ctx, IKT_ERR_DATA, "%s is not an HDF5 file: it is empty", path);
     *format = ikt_source_is_hdf5(path) ? HDF5 : NPY;
     while (*format != HDF5 && *format < RAW && !fits(formats[*format], path, head, bytes))
         ++*format;

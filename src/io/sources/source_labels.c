@@ -37,9 +37,10 @@ static ikt_status read_array(ikt_context *ctx, const ikt_place *p, bool is_label
                         is_labels ? "%s: labels must be one column, it has %lld"
                                   : "%s has %lld columns, where one is needed",
                         source->name, (long long)columns);
-    if (entries != n)
+    if (!ikt_entries_fit(entries, n))
         return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld %s, but there are %lld rows", source->name,
-                        (long long)entries, is_labels ? "labels" : "entries", (long long)n);
+                        (long long)entries, is_labels ? "labels" : "entries",
+                        (long long)ikt_entries_wanted(n));
     const int64_t from = is_row ? first : 0, all = is_row ? entries : count;
     IKT_ARRAYS(held, ctx, "column");
     void *stored = ikt_claim(&held, all, sizeof(double));
@@ -85,9 +86,9 @@ static ikt_status read_csv(ikt_context *ctx, const ikt_place *p, int64_t n, int6
         return ikt_fail(ctx, IKT_ERR_DATA, /* the same on all ranks */
                         "%s has %lld columns: name the one of the labels, %s:NAME", p->file,
                         (long long)csv.columns.columns, p->file);
-    if (n >= 0 && csv.n != n)
+    if (!ikt_entries_fit(csv.n, n))
         return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld labels, but there are %lld rows", p->file,
-                        (long long)csv.n, (long long)n);
+                        (long long)csv.n, (long long)ikt_entries_wanted(n));
     IKT_TRY(ikt_csv_file_labels(&csv, column, first, count, labels));
     /* Names that are the same stay where they are: who reads rows by blocks may point to them. */
     if (*names && csv.classes && strcmp(*names, csv.classes) == 0) return IKT_OK;
@@ -290,7 +291,8 @@ static ikt_status read_hdf5(const ikt_place *p, int64_t n, gathering *g) {
     if (dataset < 0) return ikt_h5_missing(g->ctx, file, p->file, p->part);
     const int64_t length = ikt_h5_length(dataset);
     ikt_status st = IKT_OK;
-    if (length == n) st = ikt_h5_visit_texts(g->ctx, dataset, g->first, g->count, true, gather, g);
+    if (ikt_entries_fit(length, n))
+        st = ikt_h5_visit_texts(g->ctx, dataset, g->first, g->count, true, gather, g);
     g->rows = length;
     return st;
 }
@@ -298,9 +300,9 @@ static ikt_status read_hdf5(const ikt_place *p, int64_t n, gathering *g) {
 static ikt_status read_texts(const ikt_place *p, int64_t n, gathering *g) {
     IKT_TRY(p->is_hdf5 ? read_hdf5(p, n, g)
                        : ikt_csv_visit_column(g->ctx, p->file, p->part, gather, g));
-    if (g->rows != n)
+    if (!ikt_entries_fit(g->rows, n))
         return ikt_fail(g->ctx, IKT_ERR_DATA, "%s: '%s' has %lld texts, but there are %lld rows",
-                        p->file, p->part, (long long)g->rows, (long long)n);
+                        p->file, p->part, (long long)g->rows, (long long)ikt_entries_wanted(n));
     if (!g->is_utf8 && !p->is_hdf5) ikt_h5_warn_latin1(g->ctx, p->file);
     return IKT_OK;
 }

@@ -178,7 +178,7 @@ static ikt_status csv_take(ikt_source *source, const char *path, int64_t rows,
     IKT_TRY(ikt_csv_file_open(ctx, self->path, columns, rows, &self->csv));
     const char *unread = self->csv.columns.unread;
     if (self->csv.columns.numbers == 0)
-        return ikt_fail(ctx, IKT_ERR_FILE,
+        return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s is not an HDF5 file, and read as CSV text it has no column of numbers"
                         "%s%s",
                         path, *unread ? ": " : "", unread);
@@ -208,6 +208,7 @@ static ikt_status csv_open(ikt_context *ctx, const ikt_source_format *format, co
                                         .keeps_text = true,
                                         .keeps_missing = true,
                                         .is_source = true,
+                                        .rounds = options->is_list,
                                         .is_map = options->is_map};
     if (options->transposed == IKT_TRANSPOSED_YES)
         return ikt_fail(ctx, IKT_ERR_USAGE, /* the same on all ranks */
