@@ -195,6 +195,8 @@ static ikt_status add_divergence(ikt_context *ctx, const subject *s, int q,
         snprintf(note, sizeof note,
                  "KL(P || Q), estimated on pairs of rows with a standard error of %.5f", error);
     return ikt_agree(ctx, ikt_measures_add(ctx, measures, "KL divergence", kl, 0, note));
+}
+
 /* Neighbours that were not asked for are as many as there can be among few rows. */
 static void fit_neighbours(ikt_context *ctx, const command *asked, int64_t n,
                            ikt_measure_settings *how) {
@@ -219,21 +221,10 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
                                .has_labels = s->has_labels,
                                .data = s->data,
                                .codes = asked->kernel ? &s->codes : NULL};
-    IKT_TRY(ikt_measures_compute(ctx, &asked->how, &what, measures));
-    if (asked->divergence) IKT_TRY(add_divergence(ctx, s, (int)what.q, measures));
     ikt_measure_settings how = asked->how;
     fit_neighbours(ctx, asked, s->rows.n, &how);
     IKT_TRY(ikt_measures_compute(ctx, &how, &what, measures));
-    if (asked->divergence) {
-        double kl, error;
-        char note[128] = "KL(P || Q), P computed again from the input";
-        IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->rows, (int)what.q, s->y, &kl,
-                                       &error));
-        if (error > 0)
-            snprintf(note, sizeof note,
-                     "KL(P || Q), estimated on pairs of rows with a standard error of %.5f", error);
-        IKT_TRY(ikt_agree(ctx, ikt_measures_add(ctx, measures, "KL divergence", kl, 0, note)));
-    }
+    if (asked->divergence) IKT_TRY(add_divergence(ctx, s, (int)what.q, measures));
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
     if (measures->count > 0) return IKT_OK;
     return ikt_fail(
