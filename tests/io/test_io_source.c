@@ -342,7 +342,7 @@ static void unfit_files(void **state) {
            "is not an HDF5 file but LIBSVM, which is read from beginning to end; `iktsne convert");
     if (ikt_rank(ctx) == 0) io_write(name, "", 0, false);
     ikt_barrier(ctx);
-    refuse(ctx, name, "X", 0, IKT_ERR_FILE, "is not an HDF5 file");
+    refuse(ctx, name, "X", 0, IKT_ERR_DATA, "is not an HDF5 file");
     write_cut(ctx, name, -1000);
     refuse(ctx, name, "X", 0, IKT_ERR_FILE, "truncated file");
     write_cut(ctx, name, 60);

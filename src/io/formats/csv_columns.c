@@ -125,8 +125,7 @@ static bool is_of_name(const char *heading, const char *name, size_t length) {
 }
 
 /* Gives the column of a name or number (from 1) a role; all columns of a heading are left out.
- * *column = -1 where there is none, which is
- * an error if `strict`. */
+ * *column = -1 where there is none, which is an error if `strict`. */
 static ikt_status assign(const ikt_csv_records *r, ikt_csv_columns *c, const char *name,
                          size_t length, ikt_csv_role role, bool strict, int64_t *column) {
     *column = ikt_csv_find(c, name, length);
