@@ -57,7 +57,7 @@ static ikt_status print(ikt_context *ctx, const command *w, const ikt_transforme
 static ikt_status transform(ikt_context *ctx, const command *w, ikt_transformed *done) {
     IKT_IN_STAGE(ctx, IKT_STAGE_TOTAL);
     IKT_TRY(ikt_transform_run(ctx, &w->request, done));
-    IKT_TRY(ikt_transform_accuracy(ctx, done, &done->accuracy));
+    IKT_TRY(ikt_transform_accuracy(ctx, done));
     IKT_TRY(ikt_transform_write(ctx, &w->request, done, w->path[2], w->overwrite));
     return w->picture[0] ? ikt_transform_picture(ctx, done, w->picture, w->overwrite) : IKT_OK;
 }

@@ -153,15 +153,23 @@ const ikt_measure_family ikt_family_labels = {
 
 enum { VOTES_MOST = 256 };
 
-/* Whether the k best of a list that have a label tell that of the row.
+int64_t ikt_labels_least(ikt_context *ctx, const int64_t *labels, int64_t count) {
+    int64_t is_there[3] = {0, 0, 0}; /* -1, 1, others */
+    for (int64_t i = 0; i < count; i++)
+        is_there[labels[i] == -1 ? 0 : labels[i] == 1 ? 1 : 2] = 1;
+    ikt_max_i64(ctx, is_there, 3);
+    return is_there[0] && is_there[1] && !is_there[2] ? -1 : 0;
+}
+
+/* Whether the k best of a list that have a label, `least` or more, tell that of the row.
  *   counts   receives whether there are such */
 static bool votes_for(const ikt_neighbours *lists, int64_t i, int64_t k, const int64_t *all,
-                      int64_t label, bool *counts) {
+                      int64_t least, int64_t label, bool *counts) {
     ikt_pair best[VOTES_MOST];
     int64_t votes[VOTES_MOST], count = 0;
     for (int64_t e = i * lists->k; e < (i + 1) * lists->k; e++) {
         ikt_pair pair = ikt_pair_make(lists->score[e], lists->row[e]);
-        if (all[lists->row[e]] < 0) continue;
+        if (all[lists->row[e]] < least) continue;
         if (count == k && pair > best[k - 1]) continue;
         int64_t to = count < k ? count++ : k - 1;
         for (; to > 0 && best[to - 1] > pair; to--)
@@ -178,12 +186,13 @@ ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
                                    const ikt_neighbours *lists, const int64_t *labels, int64_t k,
                                    double *accuracy) {
     const int64_t votes = ikt_smaller(ikt_smaller(k, lists->k), VOTES_MOST);
+    const int64_t least = ikt_labels_least(ctx, labels, rows->count);
     int64_t *all IKT_AT_END(ikt_free) = NULL, right = 0, asked = 0;
     IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *labels, "measures", &all));
 #pragma omp parallel for schedule(static) reduction(+ : right, asked) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++) {
         bool counts = false;
-        if (labels[i] >= 0) right += votes_for(lists, i, votes, all, labels[i], &counts);
+        if (labels[i] >= least) right += votes_for(lists, i, votes, all, least, labels[i], &counts);
         asked += counts;
     }
     asked = ikt_sum_one(ctx, asked);

@@ -18,8 +18,8 @@
 static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
     const ikt_measured *what = view->what;
     IKT_TRY(ikt_classes_find(ctx, what->labels, what->rows.count, &view->classes));
-    int64_t none = 0; /* labels below 0, which come first */
-    while (none < view->classes.count && view->classes.label[none] < 0)
+    int64_t none = 0; /* labels that stand for none, which come first */
+    while (none < view->classes.count && view->classes.label[none] < what->least)
         none++;
     view->classes.count -= none;
     memmove(view->classes.label, view->classes.label + none,

@@ -18,7 +18,7 @@ static const char purpose[] = "measures";
 static int64_t count_labelled(const ikt_measured *what) {
     int64_t count = 0;
     for (int64_t i = 0; i < what->rows.count; i++)
-        count += what->labels[i] >= 0;
+        count += what->labels[i] >= what->least;
     return count;
 }
 
@@ -36,7 +36,7 @@ static ikt_status deal(ikt_context *ctx, const ikt_measured *what, int64_t own,
     out->labels = ikt_claim_kept(&held, rows->count, sizeof *out->labels);
     IKT_TRY(ikt_arrays_agree(&held));
     for (int64_t i = 0; i < what->rows.count; i++) {
-        if (what->labels[i] < 0) continue;
+        if (what->labels[i] < what->least) continue;
         memcpy(y + q * count, what->y + q * i, (size_t)q * sizeof *y);
         labels[count++] = what->labels[i];
     }

@@ -323,7 +323,9 @@ static void tell_unlabelled(ikt_context *ctx, const ikt_measured *what,
 }
 
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
-                                const ikt_measured *what, ikt_measures *out) {
+                                const ikt_measured *map, ikt_measures *out) {
+    ikt_measured with_classes = *map;
+    const ikt_measured *what = &with_classes;
     selection asked = {.family = {false}};
     const bool *wanted = asked.family;
     const int64_t before = out->count;
@@ -340,6 +342,7 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
     for (size_t f = 0; f < FAMILIES; f++)
         any = any || wanted[f];
     if (!any) return IKT_OK;
+    if (map->has_labels) with_classes.least = ikt_labels_least(ctx, map->labels, map->rows.count);
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
     if (asks_for_labels(wanted)) IKT_TRY(ikt_labelled_map_make(ctx, settings, what, &labelled));
     tell_unlabelled(ctx, what, &labelled, out);

@@ -35,14 +35,20 @@ typedef struct {
                          all that are possible */
 } ikt_measure_settings;
 
+/* COLLECTIVE. The least label that is a class: those below 0 stand for none, but -1 and 1 alone are
+ * two classes, as programs that tell two apart write them.
+ *   labels   [count] of the own rows */
+int64_t ikt_labels_least(ikt_context *ctx, const int64_t *labels, int64_t count);
+
 /* The map to measure, and its input; rows, q and has_labels are the same on all ranks. Arrays are
  * of the own rows, borrowed. */
 typedef struct {
     ikt_rows rows;
     const float *y;        /* [rows.count * q] */
     int64_t q;             /* columns of y: 1, 2 or 3 */
-    const int64_t *labels; /* [rows.count]; has_labels false: none. Below 0: the row has none, and
-                              measures of classes are those of the others */
+    const int64_t *labels; /* [rows.count]; has_labels false: none. Below `least`: the row has none,
+                              and measures of classes are those of the others */
+    int64_t least;         /* 0, or as ikt_labels_least says */
     bool has_labels;
     ikt_dataset *data; /* the input, or NULL on all ranks: families that need it are left out */
     const ikt_codes *codes; /* codes of the own rows, or NULL on all ranks, as with data */
@@ -142,7 +148,7 @@ int ikt_measure_way(const char *name);
  * needs), IKT_ERR_DATA (a position that is not finite, no clusters), IKT_ERR_RESOURCE, those of
  * reading. */
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
-                                const ikt_measured *what, ikt_measures *out);
+                                const ikt_measured *map, ikt_measures *out);
 
 /* COLLECTIVE. The curve alone, from as many queries as the measures take.
  *   what   with data

@@ -10,6 +10,7 @@
 #include "base/row_hash.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
+#include "evaluate/measure.h"
 #include "io/hdf5/columns.h"
 #include "io/numbers/element.h"
 #include "io/sources/labels.h"
@@ -42,10 +43,10 @@ static void name_class(const char *names, int64_t label, char *text, size_t size
         snprintf(text, size, "%lld", (long long)label);
 }
 
-/* A label that says that there is none: below 0, or of a class whose name is empty. */
-static bool is_none(const char *names, int64_t label) {
+/* A label that says that there is none: below the least one, or of a class whose name is empty. */
+static bool is_none(const char *names, int64_t label, int64_t least) {
     size_t length = 1;
-    return label < 0 || (line_of(names, label, &length) && length == 0);
+    return label < least || (line_of(names, label, &length) && length == 0);
 }
 
 /* --- the train list --------------------------------------------------------------------------- */
@@ -210,8 +211,9 @@ static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings
     IKT_TRY(ikt_arrays_agree_both(&out->held, &held));
     memset(train, !settings->train[0], (size_t)n);
     if (settings->train[0]) IKT_TRY(read_train(ctx, settings->train, n, train));
+    const int64_t least = ikt_labels_least(ctx, label, n); /* SAME-ARGS */
     for (int64_t i = 0; i < n; i++) {
-        has[i] = !is_none(names, label[i]);
+        has[i] = !is_none(names, label[i], least);
         train[i] &= has[i];
         out->labelled += has[i];
         out->trained += train[i];

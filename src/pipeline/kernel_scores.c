@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "dist/shuffle.h"
+#include "evaluate/measure.h"
 #include "isolation/model.h"
 #include "kernelsum/replica.h"
 #include "linalg/eigen.h"
@@ -38,12 +39,13 @@ static ikt_status draw_labelled(const ikt_settings *settings, const ikt_rows *ro
                                 int64_t *unlabelled) {
     ikt_context *ctx = held->ctx;
     int64_t *all IKT_AT_END(ikt_free) = NULL, count = 0;
+    const int64_t least = ikt_labels_least(ctx, labels, rows->count);
     IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *all, purpose, &all));
     IKT_ARRAYS(work, ctx, purpose);
     int64_t *may = ikt_claim(&work, rows->n, sizeof *may);
     IKT_TRY(ikt_arrays_agree(&work));
     for (int64_t i = 0; i < rows->n; i++)
-        if (all[i] >= 0) may[count++] = i;
+        if (all[i] >= least) may[count++] = i;
     *unlabelled = rows->n - count;
     IKT_TRY(draw(settings, count, held, out));
     out->label = ikt_claim(held, out->m, sizeof *out->label);

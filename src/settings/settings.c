@@ -57,7 +57,8 @@ static const ikt_key input_keys[] = {
     TEXT(input, labels, "labels",
          "The classes of the rows. They colour the picture and serve the measures, and may be "
          "absent; the embedding does not depend on them unless affinity.kind is fisher or "
-         "layout.objective is kda. A label below 0, or an empty name, stands for none. The name is "
+         "layout.objective is kda. A label below 0, or an empty name, stands for none (-1 and 1 "
+         "alone are two classes). The name is "
          "that of a data set of n integers, of a column of obs (AnnData), of a column of CSV, of a "
          "file (labels.npy, IDX), or FILE.h5:DATASET"),
     TEXT(input, skip_columns, "",

@@ -72,7 +72,7 @@ typedef struct {
     char dataset[IKT_STRING_MAX], labels_name[IKT_STRING_MAX]; /* that were read */
     int64_t *labels;    /* [rows.count], or NULL where the input has none */
     char *label_names;  /* a line a class, those of the model first; or NULL */
-    int64_t labelled;   /* rows over all ranks that have a label */
+    int64_t labelled;   /* new rows over all ranks that have a label which old rows may have */
     bool is_comparable; /* whether old and new rows have labels, both with names or both without */
     ikt_code_check cells;    /* of cells found by approximate search */
     int64_t zero_similarity; /* rows whose similarity is 0 */
@@ -103,8 +103,10 @@ bool ikt_transform_projects(const ikt_loaded_model *loaded);
 /* COLLECTIVE. Share of the new rows with a label whose class is that of most of the 10 nearest old
  * rows with one in the map (ties to the smallest label); a class that no old row has, of which a
  * warning tells, is another. Negative where old or new rows have no labels, or one side names and
- * the other numbers. Memory: 50 bytes an old row. Errors: IKT_ERR_RESOURCE, those of reading. */
-ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy);
+ * the other numbers. Memory: 50 bytes an old row.
+ *   done   receives accuracy and labelled
+ * Errors: IKT_ERR_RESOURCE, those of reading. */
+ikt_status ikt_transform_accuracy(ikt_context *ctx, ikt_transformed *done);
 
 /* COLLECTIVE. A result file (io/results/result.h) of the new rows: places, labels, provenance with
  * the model's name and hash, and per row /diagnostics/divergence (or cost), similarity, nearest,
@@ -139,7 +141,7 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *loaded, 
  * have names, classes of one name get one number, and `label_names` has all of them; where one side
  * has none a warning tells so.
  *   done   has the model and the distribution of the new rows; receives labels, label_names,
- *          labelled, is_comparable
+ *          is_comparable
  * Errors: those of reading; IKT_ERR_DATA for labels that were asked for and are not there. */
 ikt_status ikt_new_labels_read(ikt_context *ctx, const ikt_transform_request *request,
                                ikt_source *source, ikt_transformed *done);

@@ -125,9 +125,6 @@ ikt_status ikt_new_labels_read(ikt_context *ctx, const ikt_transform_request *re
     IKT_TRY(ikt_source_read_labels(source, done->labels_name, done->rows.first, done->rows.count,
                                    done->labels, &present));
     if (present) {
-        for (int64_t i = 0; i < done->rows.count; i++)
-            done->labelled += done->labels[i] >= 0;
-        done->labelled = ikt_sum_one(ctx, done->labelled);
         IKT_TRY(ikt_source_read_text(source, "label_names", &done->label_names));
         return match_classes(ctx, request, done);
     }
@@ -140,19 +137,19 @@ ikt_status ikt_new_labels_read(ikt_context *ctx, const ikt_transform_request *re
 
 /* COLLECTIVE. Tells which classes of the new rows no old row has. */
 static ikt_status tell_unknown(ikt_context *ctx, const ikt_transformed *done,
-                               const ikt_classes *old) {
+                               const ikt_classes *old, int64_t least) {
     ikt_classes new IKT_AT_END(ikt_classes_destroy) = {0};
     char told[512] = "", name[128];
     int64_t unknown = 0, rows = 0;
     IKT_TRY(ikt_classes_find(ctx, done->labels, done->rows.count, &new));
     for (int64_t c = 0; c < new.count; c++) {
-        if (new.label[c] < 0 || ikt_classes_number(old, new.label[c]) >= 0) continue;
+        if (new.label[c] < least || ikt_classes_number(old, new.label[c]) >= 0) continue;
         if (unknown++ < NAMES_TOLD)
             ikt_join(told, sizeof told, ", ", "%s",
                      ikt_label_name(done->label_names, new.label[c], name, sizeof name));
     }
     for (int64_t i = 0; i < done->rows.count; i++)
-        rows += done->labels[i] >= 0 && ikt_classes_number(old, done->labels[i]) < 0;
+        rows += done->labels[i] >= least && ikt_classes_number(old, done->labels[i]) < 0;
     rows = ikt_sum_one(ctx, rows);
     if (unknown == 0) return IKT_OK;
     ikt_log_numbers(ctx, IKT_LOG_WARN,
@@ -178,29 +175,30 @@ static void voters_free(voters *v) {
 }
 
 /* LOCAL. From the labels and places of all old rows; the labels are taken over. */
-static ikt_status make_voters(ikt_context *ctx, const ikt_loaded_model *m, voters *v) {
+static ikt_status make_voters(ikt_context *ctx, const ikt_loaded_model *m, int64_t least,
+                              voters *v) {
     const int64_t n = m->shape.n, q = m->shape.q;
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++)
-        count += v->label[i] >= 0;
+        count += v->label[i] >= least;
     if (count == n) return n < 2 ? IKT_OK : ikt_tree_create(ctx, m->y, n, q, &v->tree);
     IKT_TRY(ikt_alloc(ctx, &v->y, count * q, sizeof *v->y, "measures"));
     count = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (v->label[i] < 0) continue;
+        if (v->label[i] < least) continue;
         memcpy(v->y + q * count, m->y + q * i, (size_t)q * sizeof *v->y);
         v->label[count++] = v->label[i];
     }
     return count < 2 ? IKT_OK : ikt_tree_create(ctx, v->y, count, q, &v->tree);
 }
 
-ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy) {
+ikt_status ikt_transform_accuracy(ikt_context *ctx, ikt_transformed *done) {
     const ikt_loaded_model *m = &done->loaded;
     const ikt_rows old = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
     voters v IKT_AT_END(voters_free) = {.label = NULL};
     ikt_classes classes IKT_AT_END(ikt_classes_destroy) = {0};
     int64_t right = 0;
-    *accuracy = -1;
+    done->accuracy = -1;
     if (!done->is_comparable) return IKT_OK;
     IKT_IN_STAGE(ctx, IKT_STAGE_MEASURES);
     IKT_ARRAYS(held, ctx, "measures");
@@ -211,9 +209,13 @@ ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done,
         own[i] = beyond_names(own[i], ikt_label_names_count(m->label_names),
                               ikt_label_names_count(done->label_names));
     IKT_TRY(ikt_classes_find(ctx, own, old.count, &classes));
-    IKT_TRY(tell_unknown(ctx, done, &classes));
+    const int64_t least = ikt_labels_least(ctx, own, old.count);
+    IKT_TRY(tell_unknown(ctx, done, &classes, least));
     IKT_TRY(ikt_share_rows(ctx, &old, own, sizeof *own, "measures", &v.label));
-    IKT_TRY(ikt_agree(ctx, make_voters(ctx, m, &v)));
+    IKT_TRY(ikt_agree(ctx, make_voters(ctx, m, least, &v)));
+    for (int64_t i = 0; i < done->rows.count; i++)
+        done->labelled += done->labels[i] >= least;
+    done->labelled = ikt_sum_one(ctx, done->labelled);
     if (v.tree.n < 2 || done->labelled == 0) return IKT_OK;
     const int64_t k = ikt_smaller(LABEL_NEIGHBOURS, v.tree.n - 1);
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : right) num_threads(ikt_threads(ctx))
@@ -221,12 +223,12 @@ ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done,
         float score[LABEL_NEIGHBOURS];
         uint32_t nearest[LABEL_NEIGHBOURS];
         int64_t votes[LABEL_NEIGHBOURS];
-        if (done->labels[i] < 0) continue;
+        if (done->labels[i] < least) continue;
         ikt_tree_nearest(&v.tree, done->y + m->shape.q * i, -1, k, score, nearest);
         for (int64_t e = 0; e < k; e++)
             votes[e] = v.label[nearest[e]];
         right += ikt_votes_majority(votes, k) == done->labels[i];
     }
-    *accuracy = (double)ikt_sum_one(ctx, right) / (double)done->labelled;
+    done->accuracy = (double)ikt_sum_one(ctx, right) / (double)done->labelled;
     return IKT_OK;
 }
