@@ -104,7 +104,8 @@ static ikt_status measure(ikt_embedding *embedding, const ikt_settings *settings
     ikt_dataset *data IKT_AT_END(ikt_dataset_destroy) = NULL;
     ikt_measures found IKT_AT_END(ikt_measures_destroy) = {0};
     ikt_measure_settings used = ikt_measure_defaults();
-    used.k = ikt_measure_k(how->k, n);
+    used.k = how->k;
+    used.fits_k = true;
     used.trust_k = ikt_measure_trust_k(how->trust_k, n);
     used.exact_limit = how->exact_limit;
     used.sample = how->sample;

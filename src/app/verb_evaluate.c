@@ -39,6 +39,7 @@ typedef struct {
     float *y;
     int64_t *labels, *marked, n_marked;
     bool has_labels;
+    char *label_names; /* a line a class, or NULL */
     ikt_source *source;
     ikt_dataset *data;
     ikt_codes codes; /* of the own rows, with --kernel */
@@ -47,7 +48,7 @@ typedef struct {
 static void subject_close(subject *s) {
     ikt_result_close(&s->file);
     ikt_pipeline_close(&s->source, &s->data);
-    ikt_free_all(&s->y, &s->labels, &s->marked);
+    ikt_free_all(&s->y, &s->labels, &s->label_names, &s->marked);
     ikt_codes_destroy(&s->codes);
 }
 
@@ -85,18 +86,22 @@ static ikt_status read_label_file(ikt_context *ctx, const char *name, subject *s
 
 /* Labels beside the embedding, or else beside the input. */
 static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s) {
-    char *names = NULL;
+    const bool is_default = ikt_labels_are_default(asked->labels);
     IKT_TRY(ikt_result_read_labels(s->file, asked->labels, s->rows.first, s->rows.count, s->labels,
                                    &s->has_labels));
-    if (!s->has_labels && s->source)
+    if (s->has_labels && is_default)
+        IKT_TRY(ikt_result_read_text(s->file, "label_names", &s->label_names));
+    if (!s->has_labels && s->source) {
         IKT_TRY(ikt_source_read_labels(s->source, asked->labels, s->rows.first, s->rows.count,
                                        s->labels, &s->has_labels));
-    if (!s->has_labels && !s->source && !ikt_labels_are_default(asked->labels))
-        IKT_TRY(read_label_file(ctx, asked->labels, s, &names));
-    ikt_free(&names);
-    if (!s->has_labels && s->source && !ikt_labels_are_default(asked->labels))
+        if (s->has_labels) IKT_TRY(ikt_source_read_text(s->source, "label_names", &s->label_names));
+    }
+    if (!s->has_labels && !s->source && !is_default)
+        IKT_TRY(read_label_file(ctx, asked->labels, s, &s->label_names));
+    if (s->has_labels) ikt_labels_leave_unnamed(s->label_names, s->labels, s->rows.count);
+    if (!s->has_labels && s->source && !is_default)
         return ikt_source_no_labels(s->source, asked->labels, "--labels");
-    if (!s->has_labels && !ikt_labels_are_default(asked->labels))
+    if (!s->has_labels && !is_default)
         return ikt_fail(ctx, IKT_ERR_DATA, "there is no data set '%s' of labels", asked->labels);
     return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);
 }
@@ -120,8 +125,8 @@ static ikt_status compare_input(ikt_context *ctx, const command *asked, const su
         strncmp(read, here, length) == 0 && (read[length] == '\0' || strchr(",;", read[length]));
     if (!is_same)
         ikt_log(ctx, IKT_LOG_WARN,
-                "the values of %s are not those that the run of %s has read: where these are other "
-                "data, measures against the input mean nothing",
+                "the values of %s, or their type, are not those that the run of %s has read: where "
+                "these are other data, measures against the input mean nothing",
                 asked->input, asked->argument[0]);
     return IKT_OK;
 }
@@ -200,11 +205,8 @@ static ikt_status add_divergence(ikt_context *ctx, const subject *s, int q,
 /* Neighbours that were not asked for are as many as there can be among few rows. */
 static void fit_neighbours(ikt_context *ctx, const command *asked, int64_t n,
                            ikt_measure_settings *how) {
-    if (!asked->is_k_given) how->k = ikt_measure_k(how->k, n);
+    how->fits_k = !asked->is_k_given;
     if (!asked->is_trust_k_given) how->trust_k = ikt_measure_trust_k(how->trust_k, n);
-    if (how->k < asked->how.k)
-        ikt_log(ctx, IKT_LOG_STAGE, "label accuracy: of %lld rows, %lld neighbours are taken (--k)",
-                (long long)n, (long long)how->k);
     if (how->trust_k < asked->how.trust_k && asked->input[0])
         ikt_log(ctx, IKT_LOG_STAGE,
                 "trustworthiness and continuity: of %lld rows, %lld neighbours are taken "
@@ -218,6 +220,7 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
                                .y = s->y,
                                .q = ikt_result_dimensions(s->file),
                                .labels = s->labels,
+                               .names = s->label_names,
                                .has_labels = s->has_labels,
                                .data = s->data,
                                .codes = asked->kernel ? &s->codes : NULL};

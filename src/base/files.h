@@ -54,8 +54,9 @@ typedef struct {
 void ikt_files_add(ikt_files *files, ikt_file_use use, const char *role, const char *name);
 
 /* LOCAL. The same for a file that is written as HDF5, whatever its name is; a name that says
- * another format is refused by ikt_files_check. ending   ".h5", or as other programs expect it: of
- * the name that is advised; borrowed is_map   whether it is an embedding */
+ * another format is refused by ikt_files_check.
+ *   ending   ".h5", or as other programs expect it: of the name that is advised; borrowed
+ *   is_map   whether it is an embedding */
 void ikt_files_add_hdf5(ikt_files *files, ikt_file_use use, const char *role, const char *name,
                         const char *ending, bool is_map);
 

@@ -10,6 +10,7 @@
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "base/log.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"
@@ -46,9 +47,9 @@ typedef struct {
     ikt_arrays held;
 } search_space;
 
-static ikt_status search_space_create(const ikt_measure_view *view, const ikt_rows *share,
-                                      search_space *out) {
-    const int64_t each = view->settings->k * ikt_threads(out->held.ctx);
+static ikt_status search_space_create(const ikt_measure_view *view, int64_t k,
+                                      const ikt_rows *share, search_space *out) {
+    const int64_t each = k * ikt_threads(out->held.ctx);
     IKT_TRY(ikt_tree_create(out->held.ctx, view->y, view->n, view->q, &out->tree));
     out->scores = ikt_claim(&out->held, each, sizeof *out->scores);
     out->nearest = ikt_claim(&out->held, each, sizeof *out->nearest);
@@ -67,9 +68,8 @@ static void search_space_destroy(search_space *space) {
 
 /* LOCAL. Classes are numbered in the order of their labels, so the smallest wins among equal votes.
  */
-static right_rows count_right(ikt_context *ctx, const ikt_measure_view *view,
+static right_rows count_right(ikt_context *ctx, const ikt_measure_view *view, int64_t k,
                               const search_space *space) {
-    const int64_t k = view->settings->k;
     int64_t by_majority = 0, by_nearest = 0, with_self = 0;
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest, with_self)  \
     num_threads(ikt_threads(ctx))
@@ -92,7 +92,9 @@ static right_rows count_right(ikt_context *ctx, const ikt_measure_view *view,
 }
 
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
-    const long long k = view->settings->k;
+    const bool is_fitted = view->settings->fits_k && view->n > 1;
+    const int64_t others = view->n - 1, wanted = view->settings->k;
+    const long long k = is_fitted ? ikt_smaller(wanted, others) : wanted;
     const int64_t looked_at = ikt_label_queries(view->settings, view->n);
     const ikt_rows share = ikt_rows_make(looked_at, ikt_size(ctx), ikt_rank(ctx));
     const int64_t sample = looked_at < view->n ? looked_at : 0;
@@ -104,8 +106,12 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
                                   "%lld-nearest-neighbour accuracy: only %lld rows have a label; "
                                   "choose a smaller k",
                                   k, (long long)view->n);
-    IKT_TRY(ikt_agree(ctx, search_space_create(view, &share, &space)));
-    const right_rows right = count_right(ctx, view, &space);
+    if (k < wanted)
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "label accuracy: of %lld rows with a label, %lld neighbours are taken (k)",
+                (long long)view->n, k);
+    IKT_TRY(ikt_agree(ctx, search_space_create(view, k, &share, &space)));
+    const right_rows right = count_right(ctx, view, k, &space);
     const double majority = (double)ikt_sum_one(ctx, right.by_majority);
     const double wrong = queries - (double)ikt_sum_one(ctx, right.by_nearest);
     const double self = (double)ikt_sum_one(ctx, right.with_self);
@@ -124,7 +130,7 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
 static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what) {
     long long others = what->rows.n - 1;
-    if (settings->k >= 1 && settings->k <= others) return IKT_OK;
+    if (settings->k >= 1 && (settings->k <= others || settings->fits_k)) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "%lld-nearest-neighbour accuracy: a row of %lld has %lld others; choose "
                     "k from 1 to %lld",
@@ -153,8 +159,9 @@ const ikt_measure_family ikt_family_labels = {
 
 enum { VOTES_MOST = 256 };
 
-int64_t ikt_labels_least(ikt_context *ctx, const int64_t *labels, int64_t count) {
-    int64_t is_there[3] = {0, 0, 0}; /* -1, 1, others */
+int64_t ikt_labels_least(ikt_context *ctx, const int64_t *labels, int64_t count,
+                         const char *names) {
+    int64_t is_there[3] = {0, 0, names && names[0]}; /* -1, 1, others */
     for (int64_t i = 0; i < count; i++)
         is_there[labels[i] == -1 ? 0 : labels[i] == 1 ? 1 : 2] = 1;
     ikt_max_i64(ctx, is_there, 3);
@@ -183,10 +190,10 @@ static bool votes_for(const ikt_neighbours *lists, int64_t i, int64_t k, const i
 }
 
 ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
-                                   const ikt_neighbours *lists, const int64_t *labels, int64_t k,
-                                   double *accuracy) {
+                                   const ikt_neighbours *lists, const int64_t *labels,
+                                   const char *names, int64_t k, double *accuracy) {
     const int64_t votes = ikt_smaller(ikt_smaller(k, lists->k), VOTES_MOST);
-    const int64_t least = ikt_labels_least(ctx, labels, rows->count);
+    const int64_t least = ikt_labels_least(ctx, labels, rows->count, names);
     int64_t *all IKT_AT_END(ikt_free) = NULL, right = 0, asked = 0;
     IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *labels, "measures", &all));
 #pragma omp parallel for schedule(static) reduction(+ : right, asked) num_threads(ikt_threads(ctx))

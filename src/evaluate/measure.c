@@ -342,7 +342,8 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
     for (size_t f = 0; f < FAMILIES; f++)
         any = any || wanted[f];
     if (!any) return IKT_OK;
-    if (map->has_labels) with_classes.least = ikt_labels_least(ctx, map->labels, map->rows.count);
+    if (map->has_labels)
+        with_classes.least = ikt_labels_least(ctx, map->labels, map->rows.count, map->names);
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
     if (asks_for_labels(wanted)) IKT_TRY(ikt_labelled_map_make(ctx, settings, what, &labelled));
     tell_unlabelled(ctx, what, &labelled, out);
@@ -383,7 +384,8 @@ int64_t ikt_measures_memory(const ikt_measure_settings *settings,
         const int64_t bytes = passes[p] + ikt_queries_memory(settings, extent, p == 1, true);
         if (passes[p] > 0 && bytes > most) most = bytes;
     }
-    return ikt_measure_view_memory(extent) + most;
+    /* Where rows have no label the others are a map of their own (labelled.c). */
+    return (1 + (extent->classes > 0)) * ikt_measure_view_memory(extent) + most;
 }
 
 /* --- the names that measures come under ------------------------------------------------------- */

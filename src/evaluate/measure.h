@@ -31,14 +31,16 @@ typedef struct {
     bool cheap_only;      /* leave out what costs more than a search for neighbours in the map */
     bool keep_curve;      /* the family `ranks` fills measures->curve */
     bool leaves_out;      /* leave out, too, what is asked for by name and the data do not allow */
+    bool fits_k;          /* where fewer rows have a label, k is as many as there are others */
     const char *only; /* families or measures asked for by name, "clusters,trustworthiness"; NULL:
                          all that are possible */
 } ikt_measure_settings;
 
-/* COLLECTIVE. The least label that is a class: those below 0 stand for none, but -1 and 1 alone are
- * two classes, as programs that tell two apart write them.
- *   labels   [count] of the own rows */
-int64_t ikt_labels_least(ikt_context *ctx, const int64_t *labels, int64_t count);
+/* COLLECTIVE. The least label that is a class: those below 0 stand for none, but where classes have
+ * no names -1 and 1 alone are two of them, as programs that tell two apart write them.
+ *   labels   [count] of the own rows
+ *   names    a line a class, or NULL */
+int64_t ikt_labels_least(ikt_context *ctx, const int64_t *labels, int64_t count, const char *names);
 
 /* The map to measure, and its input; rows, q and has_labels are the same on all ranks. Arrays are
  * of the own rows, borrowed. */
@@ -49,6 +51,7 @@ typedef struct {
     const int64_t *labels; /* [rows.count]; has_labels false: none. Below `least`: the row has none,
                               and measures of classes are those of the others */
     int64_t least;         /* 0, or as ikt_labels_least says */
+    const char *names;     /* of the classes, a line each; or NULL */
     bool has_labels;
     ikt_dataset *data; /* the input, or NULL on all ranks: families that need it are left out */
     const ikt_codes *codes; /* codes of the own rows, or NULL on all ranks, as with data */
@@ -80,12 +83,8 @@ typedef struct {
  * queries, seed 1, 256 MiB of distances, all families. */
 ikt_measure_settings ikt_measure_defaults(void);
 
-/* LOCAL, pure. The neighbours of the label accuracy, and those of trustworthiness and continuity,
- * that few rows allow: those that are wanted, but at most n - 1 of the former and n / 3 of the
- * latter. */
-static inline int64_t ikt_measure_k(int64_t wanted, int64_t n) {
-    return wanted < n - 1 ? wanted : n - 1;
-}
+/* LOCAL, pure. The neighbours of trustworthiness and continuity that few rows allow: those that are
+ * wanted, but at most n / 3. */
 static inline int64_t ikt_measure_trust_k(int64_t wanted, int64_t n) {
     return wanted < n / 3 ? wanted : n / 3;
 }
@@ -185,11 +184,12 @@ void ikt_measures_destroy(ikt_measures *measures);
  * no row is left.
  *   lists      neighbours by score, in any order
  *   labels     [rows->count] of the own rows, in the order of the lists
+ *   names      of the classes, or NULL
  *   accuracy   the same on every rank
  * Errors: IKT_ERR_RESOURCE. Memory: labels of all rows, 8 n bytes. */
 ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
-                                   const ikt_neighbours *lists, const int64_t *labels, int64_t k,
-                                   double *accuracy);
+                                   const ikt_neighbours *lists, const int64_t *labels,
+                                   const char *names, int64_t k, double *accuracy);
 
 /* LOCAL. The most frequent of `count` >= 1 votes, the smallest of several; sorts them. */
 int64_t ikt_votes_majority(int64_t *votes, int64_t count);

@@ -161,10 +161,15 @@ ikt_status ikt_measure_rank_curve(ikt_context *ctx, const ikt_measure_settings *
 static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what) {
     const int64_t n = what->rows.n;
-    if (n < 4 || settings->trust_k < 1 || 2 * settings->trust_k >= n)
+    if (n < 4)
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "trustworthiness over %lld neighbours needs more than twice as many rows, "
-                        "and at least 4; there are %lld: choose fewer neighbours (trust-k)",
+                        "trustworthiness needs at least 4 rows, and there are %lld: ask for other "
+                        "measures (--measures)",
+                        (long long)n);
+    if (settings->trust_k < 1 || 2 * settings->trust_k >= n)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "trustworthiness over %lld neighbours needs more than twice as many rows; "
+                        "there are %lld: choose fewer neighbours (trust-k)",
                         (long long)settings->trust_k, (long long)n);
     return IKT_OK;
 }

@@ -186,6 +186,10 @@ static ikt_status finish_nearest(ikt_context *ctx, const ikt_measure_view *view,
     const counter *c = self;
     const bool is_sample = collect(ctx, c) < view->n;
     const int64_t queries = c->count[1]; /* those with a label; of a sample there may be none */
+    if (queries == 0)
+        return ikt_measure_refuse(ctx, view->settings,
+                                  "1-NN error in the input: no row of the sample has a label; take "
+                                  "a larger one (sample)");
     return ikt_measures_add(ctx, out, "1-NN error, input", (double)c->count[0] / (double)queries,
                             is_sample ? queries : 0,
                             "share of rows whose nearest row in the input has another label");

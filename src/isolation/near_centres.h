@@ -26,7 +26,8 @@ typedef struct {
     int64_t *first;           /* [cells + 1] first place of each cell */
     uint32_t *number;         /* [count] number of the centre at each place */
     uint32_t *place;          /* [count] place of each centre */
-    uint32_t *drawn;          /* [cells] number of the centre that each cell is drawn as */
+    uint32_t *drawn;          /* [cells] number of the centre that each cell is drawn as; of no use
+                                 where cells are means */
     float *mean;              /* [cells * d] the means of the cells, or NULL: they are as drawn */
     float *packed;            /* what centres and rows choose a cell by, packed, in their order */
     int64_t groups;           /* of cells */

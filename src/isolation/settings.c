@@ -19,8 +19,7 @@ enum {
     AUTO_POOL = 8,       /* centres of the pool for each of psi */
     EXACT_CENTRES = 65536,
     EXACT_WIDE = 8192, /* of wide rows of floats, which are compared as bytes beyond it */
-    CANDIDATES = 16384,
-    MANY_COLUMNS = 256
+    CANDIDATES = 16384
 };
 
 static const ikt_key keys[] = {
@@ -139,7 +138,8 @@ ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_sett
 
 int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres, int64_t d,
                                  bool has_bytes) {
-    const bool is_eased = ikt_near_has_means(has_bytes, d), is_hard = d > MANY_COLUMNS && !is_eased;
+    const bool is_eased = ikt_near_has_means(has_bytes, d),
+               is_hard = d >= IKT_BYTES_WORTH && !is_eased;
     const int64_t most = is_eased ? EXACT_WIDE : EXACT_CENTRES;
     const bool is_exact = settings->search == IKT_CELLS_EXACT ||
                           (settings->search == IKT_CELLS_AUTO && centres <= most);

@@ -23,8 +23,13 @@ enum {
 
 static const char purpose[] = "principal components";
 
+static int64_t panels_of(int64_t n) {
+    return (n + LANES - 1) / LANES;
+}
+
 bool ikt_covariance_is_of_few(int64_t n, int64_t d) {
-    return n <= ROWS_MOST && d > COLUMNS_LEAST && d >= 2 * n && n * d <= VALUES_MOST;
+    return n <= ROWS_MOST && d > COLUMNS_LEAST && d >= 2 * n &&
+           panels_of(n) * LANES * d <= VALUES_MOST;
 }
 
 /* Rows, in panels of LANES of them, which ranks share. */
@@ -34,7 +39,8 @@ typedef struct {
     ikt_rows panels;
     int64_t *counts; /* [ranks] panels of each */
     double *z;       /* [padded * d] centred rows, and rows of zeros */
-    double *packed;  /* [threads * d * LANES] the rows of a panel */
+    int workers;     /* threads, of which each takes a panel at a time */
+    double *packed;  /* [workers * d * LANES] the rows of a panel */
     double *own;     /* [own panels][padded][LANES] products of a panel's rows with all from its
                         first one on */
     double *all;     /* [panels][padded][LANES] */
@@ -43,13 +49,14 @@ typedef struct {
 } few_rows;
 
 static ikt_status begin(few_rows *f, const ikt_row_reader *reader, int64_t k) {
-    const int64_t n = f->n, d = f->d, panels = (n + LANES - 1) / LANES;
+    const int64_t n = f->n, d = f->d, panels = panels_of(n);
     f->held = ikt_arrays_of(f->ctx, purpose);
     f->padded = panels * LANES;
     f->panels = ikt_rows_make(panels, ikt_size(f->ctx), ikt_rank(f->ctx));
+    f->workers = (int)ikt_smaller(ikt_threads(f->ctx), ikt_larger(f->panels.count, 1));
     f->counts = ikt_claim(&f->held, ikt_size(f->ctx), sizeof *f->counts);
     f->z = ikt_claim(&f->held, f->padded * d, sizeof *f->z);
-    f->packed = ikt_claim(&f->held, ikt_threads(f->ctx) * d * LANES, sizeof *f->packed);
+    f->packed = ikt_claim(&f->held, f->workers * d * LANES, sizeof *f->packed);
     f->own = ikt_claim(&f->held, f->panels.count * f->padded * LANES, sizeof *f->own);
     f->all = ikt_claim(&f->held, panels * f->padded * LANES, sizeof *f->all);
     f->upper = ikt_claim(&f->held, ikt_upper_entries(n), sizeof *f->upper);
@@ -95,7 +102,7 @@ static void multiply(const few_rows *f, int64_t at) {
 /* COLLECTIVE. The upper triangle of all products, and its pairs. */
 static ikt_status solve(few_rows *f, int64_t k) {
     const int64_t n = f->n, panel = f->padded * LANES;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(f->ctx))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(f->workers)
     for (int64_t at = 0; at < f->panels.count; at++)
         multiply(f, at);
     ikt_allgather(f->ctx, f->own, f->panels.count, (size_t)panel * sizeof *f->own, f->all,
@@ -107,7 +114,7 @@ static ikt_status solve(few_rows *f, int64_t k) {
 }
 
 /* LOCAL. A component, of length 1, whose entry of largest magnitude, the first of equals, is
- * positive; zero where the rows have no extent in that direction. */
+ * positive; what rounding leaves where the rows have no extent, which ikt_pca_fit takes out. */
 static void write_component(const few_rows *f, const double *vector, double *component) {
     const int64_t d = f->d;
     double square = 0, largest = 0;
@@ -142,16 +149,16 @@ ikt_status ikt_covariance_of_few(ikt_context *ctx, const ikt_row_reader *reader,
     const double scale = centre(&f, stats), others = (double)(f.n - 1);
     IKT_TRY(solve(&f, found));
     for (int64_t m = 0; m < found; m++) {
-        variance[m] = f.values[m] / others / (scale * scale);
+        variance[m] = f.values[m] / others / scale / scale;
         write_component(&f, f.vectors + m * f.n, components + m * f.d);
     }
     return IKT_OK;
 }
 
 int64_t ikt_covariance_few_bytes(int64_t n, int64_t d, int threads) {
-    const int64_t padded = (n + LANES - 1) / LANES * LANES;
+    const int64_t padded = panels_of(n) * LANES, workers = ikt_smaller(threads, panels_of(n));
     const int64_t solved = ikt_eigen_bytes(n, 1, IKT_EIGEN_ALONE_MAX);
     return (int64_t)sizeof(double) *
-               (padded * d + threads * d * LANES + 2 * padded * padded + 2 * n * n) +
+               (padded * d + workers * d * LANES + 2 * padded * padded + 2 * n * n) +
            solved;
 }

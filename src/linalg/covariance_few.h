@@ -12,7 +12,7 @@
 
 #include "linalg/column_stats.h"
 
-/* LOCAL, pure. Whether n rows of d columns are few: some hundred, with twice as many columns, and
+/* LOCAL, pure. Whether n rows of d columns are few: up to 1,024, with twice as many columns, and
  * not too many to be held. */
 bool ikt_covariance_is_of_few(int64_t n, int64_t d);
 

@@ -60,11 +60,15 @@ static void pack(ikt_pca *pca) {
 static ikt_status find_components(ikt_context *ctx, const ikt_row_reader *reader,
                                   const ikt_column_stats *stats, ikt_pca *pca) {
     const int64_t d = reader->d, n = reader->n, k = pca->k;
-    const bool is_of_few = ikt_covariance_is_of_few(n, d);
-    double *upper IKT_AT_END(ikt_free) = NULL;
-    if (is_of_few || ikt_covariance_is_wide(d, k)) {
-        for (int64_t c = 0; c < d; c++)
-            pca->total_variance += stats->variance[c];
+    const bool is_wide = ikt_covariance_is_wide(d, k);
+    bool is_of_few = ikt_covariance_is_of_few(n, d);
+    double *upper IKT_AT_END(ikt_free) = NULL, total = 0;
+    for (int64_t c = 0; c < d; c++)
+        total += stats->variance[c];
+    /* The matrix is made of numbers of any size. */
+    if (!is_wide && !(total > 0 && isfinite(total))) is_of_few = false;
+    if (is_of_few || is_wide) {
+        pca->total_variance = total;
         if (n < 2 || !(pca->total_variance > 0)) return IKT_OK;
         if (!isfinite(pca->total_variance))
             return ikt_fail(ctx, IKT_ERR_DATA,

@@ -33,7 +33,7 @@ typedef struct {
  *   out   receives the components (the same on all ranks), owned by the caller; NULL on failure.
  * Errors: IKT_ERR_RESOURCE where ikt_pca_bytes do not fit, with advice; IKT_ERR_DATA for values
  * that are not finite; the reader's and the solver's. Reads all rows twice, or more often where
- * they are wide. */
+ * they are wide, or once more where they are few (covariance_few.h). */
 ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k, ikt_pca **out);
 
 /* LOCAL, pure. The most bytes that this takes on a rank, with what it leaves. */

@@ -41,7 +41,7 @@ typedef struct {
     int64_t vectors;
 } ikt_near_bytes;
 
-/* The own rows of a data set as words, in their order. */
+/* The own rows of a data set as words, in their order or, while a pass searches, in its slots. */
 typedef struct {
     const float *mean; /* [d] that was taken away */
     int32_t *word;     /* [rows * words] */

@@ -7,8 +7,8 @@
  * them off, wherever they lie; those that two passes miss are hardly the same, so that the share
  * that is missed falls with every pass, where more candidates of one find ever less (as with the
  * trees of Dasgupta and Freund, STOC 2008, of which several are joined).
- * Disadvantage: the rows are read and brought into order once a pass, and once more where a run
- * goes on that was stopped within it.
+ * Disadvantage: the rows are read and brought into order once a pass (as bytes there and back), and
+ * once more where a run goes on that was stopped within it.
  */
 #ifndef IKT_NEIGHBOURS_PASSES_H
 #define IKT_NEIGHBOURS_PASSES_H

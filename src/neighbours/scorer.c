@@ -183,7 +183,7 @@ ikt_scorer ikt_scorer_halves(const ikt_metric *metric, const uint16_t *half, int
     ikt_scorer scorer = ikt_scorer_rows(metric, NULL, d, rows);
     scorer.plain = half;
     scorer.row_bytes = d * (int64_t)sizeof *half;
-    scorer.scratch_bytes = (SOME + 1) * d * (int64_t)sizeof(float);
+    scorer.scratch_bytes = (SOME + IKT_PACK_ROWS) * d * (int64_t)sizeof(float);
     scorer.widen = widen_halves;
     scorer.pack = pack_halves;
     scorer.score_one = score_one_halves;

@@ -43,12 +43,6 @@ static void name_class(const char *names, int64_t label, char *text, size_t size
         snprintf(text, size, "%lld", (long long)label);
 }
 
-/* A label that says that there is none: below the least one, or of a class whose name is empty. */
-static bool is_none(const char *names, int64_t label, int64_t least) {
-    size_t length = 1;
-    return label < least || (line_of(names, label, &length) && length == 0);
-}
-
 /* --- the train list --------------------------------------------------------------------------- */
 
 /* COLLECTIVE. The numbers of a data set of an HDF5 file, of one dimension or a single column, on
@@ -211,9 +205,10 @@ static ikt_status classify(ikt_context *ctx, const ikt_fisher_settings *settings
     IKT_TRY(ikt_arrays_agree_both(&out->held, &held));
     memset(train, !settings->train[0], (size_t)n);
     if (settings->train[0]) IKT_TRY(read_train(ctx, settings->train, n, train));
-    const int64_t least = ikt_labels_least(ctx, label, n); /* SAME-ARGS */
+    ikt_labels_leave_unnamed(names, label, n);
+    const int64_t least = ikt_labels_least(ctx, label, n, names); /* SAME-ARGS */
     for (int64_t i = 0; i < n; i++) {
-        has[i] = !is_none(names, label[i], least);
+        has[i] = label[i] >= least;
         train[i] &= has[i];
         out->labelled += has[i];
         out->trained += train[i];

@@ -35,11 +35,11 @@ static ikt_status draw(const ikt_settings *settings, int64_t count, ikt_arrays *
 
 /* COLLECTIVE. Some of the rows with a label. */
 static ikt_status draw_labelled(const ikt_settings *settings, const ikt_rows *rows,
-                                const int64_t *labels, ikt_arrays *held, landmarks *out,
-                                int64_t *unlabelled) {
+                                const int64_t *labels, const char *names, ikt_arrays *held,
+                                landmarks *out, int64_t *unlabelled) {
     ikt_context *ctx = held->ctx;
     int64_t *all IKT_AT_END(ikt_free) = NULL, count = 0;
-    const int64_t least = ikt_labels_least(ctx, labels, rows->count);
+    const int64_t least = ikt_labels_least(ctx, labels, rows->count, names);
     IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *all, purpose, &all));
     IKT_ARRAYS(work, ctx, purpose);
     int64_t *may = ikt_claim(&work, rows->n, sizeof *may);
@@ -123,8 +123,8 @@ static void find_origin(ikt_context *ctx, const ikt_rows *rows, int q, const dou
 }
 
 ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                             const ikt_rows *rows, const int64_t *labels, ikt_model_writer *writer,
-                             double *scores, ikt_kernel_report *report) {
+                             const ikt_rows *rows, const int64_t *labels, const char *names,
+                             ikt_model_writer *writer, double *scores, ikt_kernel_report *report) {
     const ikt_kernel_settings *kernel = &settings->kernel;
     const int q = (int)settings->layout.dimensions;
     landmarks chosen = {.m = 0};
@@ -138,7 +138,7 @@ ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt
     *report =
         (ikt_kernel_report){.of_labels = ikt_layout_start(&settings->layout)->of_labels, .q = q};
     IKT_TRY(report->of_labels
-                ? draw_labelled(settings, rows, labels, &held, &chosen, &report->unlabelled)
+                ? draw_labelled(settings, rows, labels, names, &held, &chosen, &report->unlabelled)
                 : draw(settings, rows->n, &held, &chosen));
     if (of.kind == IKT_SIMILARITY_ISOLATION) {
         IKT_TRY(ikt_kernel_codes(ctx, settings, data, rows, &codes, &model));

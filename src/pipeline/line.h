@@ -183,13 +183,14 @@ ikt_status ikt_kernel_codes(ikt_context *ctx, const ikt_settings *settings, ikt_
 /* COLLECTIVE. Coordinates of the own rows in the map of kpca or kda.
  *   settings   layout.init tells which map; the section kernel tells how
  *   data       rows, or a matrix; not NULL
- *   labels     [rows->count] of the own rows, for kda: negative ones are none. NULL without
+ *   labels     [rows->count] of the own rows, for kda, as ikt_labels_least has them. NULL without
+ *   names      of the classes, or NULL
  *   writer     receives what places new rows in the map; NULL: that is not wanted
  *   scores     [rows->count * layout.dimensions]
  *   report     receives what was found, which the log has told
  * Errors: those of the maps and of reading; IKT_ERR_RESOURCE. */
 ikt_status ikt_kernel_scores(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                             const ikt_rows *rows, const int64_t *labels, ikt_model_writer *writer,
-                             double *scores, ikt_kernel_report *report);
+                             const ikt_rows *rows, const int64_t *labels, const char *names,
+                             ikt_model_writer *writer, double *scores, ikt_kernel_report *report);
 
 #endif

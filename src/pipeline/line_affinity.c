@@ -47,8 +47,8 @@ static ikt_status measure_accuracy(ikt_line *line) {
         IKT_TRY(ikt_line_reorder(line, false, labels, ordered, sizeof *ordered));
         labels = ordered;
     }
-    return ikt_list_label_accuracy(ctx, line->rows, &line->lists, labels, LABEL_NEIGHBOURS,
-                                   &line->accuracy);
+    return ikt_list_label_accuracy(ctx, line->rows, &line->lists, labels,
+                                   line->options->label_names, LABEL_NEIGHBOURS, &line->accuracy);
 }
 
 /* COLLECTIVE. A checkpoint holds lists with scores where these are needed. */

@@ -129,6 +129,20 @@ static ikt_status compare_near_codes(ikt_line *line) {
     return measure_lists(line, &tiles, &course, true);
 }
 
+/* COLLECTIVE. Whether there is room for rows that a plan took for bytes, and their filter. */
+static ikt_status check_floats(const ikt_line *line, int64_t d, double missed) {
+    const int64_t needed = line->rows->count * d * (int64_t)(sizeof(float) + sizeof(int16_t));
+    const int64_t left = ikt_memory_available(line->ctx);
+    ikt_status st = IKT_OK;
+    if (needed > left)
+        st = ikt_fail(line->ctx, IKT_ERR_RESOURCE,
+                      "rows as bytes would miss %.1f %% of the nearest rows, and as floating "
+                      "numbers they need %.0f MB on each rank, of which %.0f MB are left: use more "
+                      "nodes, or preprocess.pca=100",
+                      100 * missed, (double)needed / 1e6, (double)left / 1e6);
+    return ikt_agree(line->ctx, st);
+}
+
 /* COLLECTIVE. The own rows as bytes, where a trial shows that these find nearly all there is.
  *   held    claims their arrays
  *   bytes   receives them; rows->bytes is set to it, or left as it is */
@@ -147,6 +161,7 @@ static ikt_status choose_bytes(ikt_line *line, const ikt_cells *cells, ikt_array
                     "neighbours: rows are compared as %s, as bytes would miss %.3f %% of the "
                     "nearest rows",
                     share <= missed_most ? "bytes" : "they are", 100 * share);
+    if (share > missed_most) IKT_TRY(check_floats(line, cells->d, share));
     if (share <= missed_most)
         rows->bytes = bytes;
     else

@@ -22,6 +22,7 @@ typedef struct {
     float *y;        /* [n * q] */
     int64_t *labels; /* [n] */
     ikt_classes classes;
+    int64_t least; /* of their labels, that is one */
     ikt_radix radix;
     float *distance; /* [n] */
     int64_t *ranks;  /* [n] of the rows of one class */
@@ -69,7 +70,8 @@ static ikt_status add_row(ikt_context *ctx, overview *o, int64_t n, int64_t q, i
     o->distance[row] = -1;
     ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
     for (int64_t c = 0; c < ikt_smaller(o->classes.count, CLASSES_MOST); c++)
-        if (o->classes.label[c] >= 0) IKT_TRY(add_class(ctx, o, n, row, o->classes.label[c], out));
+        if (o->classes.label[c] >= o->least)
+            IKT_TRY(add_class(ctx, o, n, row, o->classes.label[c], out));
     return IKT_OK;
 }
 
@@ -90,6 +92,7 @@ ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const 
     IKT_TRY(ikt_share_rows(ctx, rows, what->y, (size_t)q * sizeof *o.y, "measures", &o.y));
     IKT_TRY(ikt_share_rows(ctx, rows, what->labels, sizeof *o.labels, "measures", &o.labels));
     IKT_TRY(ikt_classes_find(ctx, what->labels, rows->count, &o.classes));
+    o.least = ikt_labels_least(ctx, what->labels, rows->count, what->names);
     IKT_TRY(ikt_agree(ctx, make_room(ctx, n, &o)));
     const int64_t count = ikt_smaller(n_marked, MARKED_MOST);
     return ikt_agree(ctx, add_rows(ctx, &o, n, q, marked, count, out));
@@ -110,6 +113,7 @@ ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run) {
                           .y = run->embedding.y,
                           .q = run->settings.layout.dimensions,
                           .labels = run->labels,
+                          .names = run->label_names,
                           .has_labels = ikt_max_one(ctx, run->labels != NULL) > 0};
 }
 
@@ -121,7 +125,7 @@ static ikt_measure_settings settings_of(const ikt_run *run, const char *only) {
     settings.only = only;
     settings.leaves_out = only != NULL;
     settings.cheap_only = !only && run->settings.output.measures == IKT_MEASURES_MAP;
-    settings.k = ikt_measure_k(settings.k, n);
+    settings.fits_k = true;
     settings.trust_k = ikt_measure_trust_k(settings.trust_k, n);
     return settings;
 }

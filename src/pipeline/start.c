@@ -227,7 +227,8 @@ static ikt_status find_kernel_scores(ikt_line *line, double *scores) {
     ikt_kernel_report *report = &line->out->kernel;
     ikt_kernel_settings *kernel = &line->settings->kernel;
     IKT_TRY(ikt_kernel_scores(line->ctx, line->settings, line->data, line->rows,
-                              line->options->labels, projection_writer(line), scores, report));
+                              line->options->labels, line->options->label_names,
+                              projection_writer(line), scores, report));
     if (report->bandwidth > 0) kernel->bandwidth = report->bandwidth;
     if (report->of_labels) kernel->ridge = report->separated.ridge;
     return IKT_OK;

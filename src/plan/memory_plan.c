@@ -460,10 +460,11 @@ static int64_t kernel_map_bytes(const ikt_workload *w) {
 static int64_t components_bytes(const ikt_workload *w, int64_t reading, int64_t p) {
     const ikt_settings *s = &w->settings;
     const int64_t reduced = s->preprocess.pca, q = s->layout.dimensions, n = w->data.n;
+    const int64_t sample = ikt_pca_rows(&s->preprocess, n);
     const bool is_started = s->layout.init == IKT_INIT_PCA && reduced < q && !w->is_pairs &&
                             !w->rows.is_sparse && w->columns > 0;
-    const int64_t first =
-        when(reduced > 0, ikt_pca_bytes(n, w->data.d, reduced, w->ranks, w->threads) + reading);
+    const int64_t first = when(
+        reduced > 0, ikt_pca_bytes(sample, w->data.d, reduced, w->ranks, w->threads) + reading);
     const int64_t start =
         when(is_started, ikt_pca_bytes(n, w->columns, q, w->ranks, w->threads) + reading + p);
     return ikt_larger(first, start);

@@ -28,6 +28,7 @@ typedef struct {
     ikt_rows distribution; /* of rank 0, which has the most rows */
     int ranks, threads;
     int64_t columns;            /* after reduction: of what the kernels read */
+    bool is_as_read;            /* rows are compared as the file has them, as far as is known */
     bool is_u8;                 /* they read bytes */
     ikt_codes_rows rows;        /* what codes are made of */
     bool is_pairs;              /* which are those of a matrix of all distances */

@@ -216,6 +216,7 @@ ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input
     IKT_TRY(ikt_alloc_all(ctx, &found.labels, rows->count, sizeof *found.labels, "labels"));
     IKT_TRY(source ? read_beside_rows(source, input->labels, rows, &present, &found)
                    : read_beside_graph(ctx, input, rows, &present, &found));
+    if (present) ikt_labels_leave_unnamed(found.label_names, found.labels, rows->count);
     if (!present) ikt_free(&found.labels);
     return ikt_give(out, found);
 }

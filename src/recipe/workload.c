@@ -36,15 +36,16 @@ static void find_kinds(ikt_workload *w) {
     const ikt_settings *s = &w->settings;
     const unsigned needs = ikt_layout_objective(&s->layout)->needs;
     const ikt_normalise mode = ikt_normalise_of(&s->preprocess);
+    const bool is_scaled = mode != IKT_NORMALISE_NONE && mode != IKT_NORMALISE_AUTO;
     const bool has_features = needs & IKT_NEEDS_FEATURES;
     const unsigned of_triplets = IKT_NEEDS_FEATURES | IKT_NEEDS_NEIGHBOURS;
-    const bool is_as_read = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
     const bool is_bytes = w->data.type == IKT_TYPE_U8 && !w->data.is_sparse;
     w->columns = s->preprocess.pca > 0 ? s->preprocess.pca : w->data.d;
     w->is_pairs = s->preprocess.metric == IKT_METRIC_PRECOMPUTED;
     if (w->is_pairs) w->columns = 1; /* a distance that is read counts as a coordinate */
     /* Bytes of which nothing more is known are taken for images. */
-    w->is_u8 = is_bytes && !w->is_pairs && is_as_read && s->preprocess.pca == 0;
+    w->is_as_read = !is_scaled && !w->is_pairs && s->preprocess.pca == 0;
+    w->is_u8 = is_bytes && w->is_as_read;
     w->scores = ikt_affinity_of(&s->affinity)->scores;
     bool has_pairs = w->is_pairs && w->scores != IKT_SCORES_CODES;
     if (w->data.graph_entries > 0) {
@@ -69,9 +70,7 @@ bool ikt_workload_has_bytes(const ikt_workload *w) {
 }
 
 bool ikt_workload_has_halves(const ikt_workload *w) {
-    const ikt_normalise mode = ikt_normalise_of(&w->settings.preprocess);
-    const bool is_as_read = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
-    return w->is_u8 || (w->data.is_half && is_as_read && w->settings.preprocess.pca == 0);
+    return w->is_u8 || (w->data.is_half && w->is_as_read);
 }
 
 bool ikt_workload_is_joined(const ikt_workload *w) {

@@ -126,6 +126,7 @@ ikt_status ikt_new_labels_read(ikt_context *ctx, const ikt_transform_request *re
                                    done->labels, &present));
     if (present) {
         IKT_TRY(ikt_source_read_text(source, "label_names", &done->label_names));
+        ikt_labels_leave_unnamed(done->label_names, done->labels, done->rows.count);
         return match_classes(ctx, request, done);
     }
     ikt_free(&done->labels);
@@ -209,7 +210,7 @@ ikt_status ikt_transform_accuracy(ikt_context *ctx, ikt_transformed *done) {
         own[i] = beyond_names(own[i], ikt_label_names_count(m->label_names),
                               ikt_label_names_count(done->label_names));
     IKT_TRY(ikt_classes_find(ctx, own, old.count, &classes));
-    const int64_t least = ikt_labels_least(ctx, own, old.count);
+    const int64_t least = ikt_labels_least(ctx, own, old.count, done->label_names);
     IKT_TRY(tell_unknown(ctx, done, &classes, least));
     IKT_TRY(ikt_share_rows(ctx, &old, own, sizeof *own, "measures", &v.label));
     IKT_TRY(ikt_agree(ctx, make_voters(ctx, m, least, &v)));

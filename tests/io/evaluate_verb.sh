@@ -130,7 +130,7 @@ awk -v a="$(value "KL divergence" kl.json)" -v b="$(awk '/^KL divergence  / { pr
     fail "fisher: --kl gives $(value "KL divergence" kl.json), the run $(grep '^KL divergence  ' embed.txt)"
 
 # Other data of the same shape are warned of, and those of the run are not, however they were prepared.
-other="the values of same.h5 are not those that the run of run.h5 has read"
+other="the values of same.h5, or their type, are not those that the run of run.h5 has read"
 "$IKT_PROGRAM" generate gaussian-mixture same.h5 --points 240 --seed 4 >/dev/null 2>&1 || exit 1
 "$IKT_PROGRAM" evaluate run.h5 --input same.h5 --measures trustworthiness >out 2>err || fail "other data: $(cat err)"
 grep -qF "$other" err || fail "nothing is said of other data: $(cat err)"
@@ -173,7 +173,7 @@ grep -q 'class -1' one.json && fail "rows without a label are a class"
 "$IKT_PROGRAM" embed few.h5 few-run.h5 output.picture=none output.measures=none --quiet >/dev/null 2>err || fail "8 rows: $(cat err)"
 "$IKT_PROGRAM" evaluate few-run.h5 --input few.h5 --json >few.json 2>err || fail "measures of 8 rows: $(cat err)"
 [ -n "$(value "trustworthiness (k 2)" few.json)" ] && [ -n "$(value "7-NN accuracy" few.json)" ] || fail "neighbours among 8 rows"
-grep -q 'of 8 rows, 2 neighbours are taken (--trust-k)' err && grep -q 'of 8 rows, 7 neighbours are taken (--k)' err ||
+grep -q 'of 8 rows, 2 neighbours are taken (--trust-k)' err && grep -q 'of 8 rows with a label, 7 neighbours are taken (k)' err ||
     fail "fewer neighbours are not told: $(cat err)"
 refused 2 "over 12 neighbours needs" few-run.h5 --input few.h5 --trust-k 12
 refused 2 "'nonsense' is no measure" run.h5 --measures clusters,nonsense

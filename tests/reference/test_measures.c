@@ -423,12 +423,13 @@ static void lists_vote_by_labels_alone(void **state) {
         row[e] = list[LIST * rows.first + e];
     }
     const ikt_neighbours lists = {.n_local = rows.count, .k = LIST, .row = row, .score = score};
-    assert_int_equal(ikt_list_label_accuracy(ctx, &rows, &lists, labels + rows.first, 1, &accuracy),
-                     IKT_OK);
+    assert_int_equal(
+        ikt_list_label_accuracy(ctx, &rows, &lists, labels + rows.first, NULL, 1, &accuracy),
+        IKT_OK);
     assert_near(accuracy, 2 / 3.0, 1e-15); /* 0 and 1 are told, 3 is not, nobody votes for 5 */
     static const int64_t none[ROWS] = {-1, -1, -1, -1, -1, -1};
-    assert_int_equal(ikt_list_label_accuracy(ctx, &rows, &lists, none + rows.first, 1, &accuracy),
-                     IKT_OK);
+    assert_int_equal(
+        ikt_list_label_accuracy(ctx, &rows, &lists, none + rows.first, NULL, 1, &accuracy), IKT_OK);
     assert_true(accuracy < 0);
 }
 

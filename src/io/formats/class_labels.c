@@ -38,6 +38,16 @@ const char *ikt_label_name(const char *names, int64_t label, char *text, size_t 
     return text;
 }
 
+void ikt_labels_leave_unnamed(const char *names, int64_t *labels, int64_t count) {
+    int64_t class = 0;
+    for (const char *at = names; at && *at; class ++) {
+        const char *end = strchr(at, '\n');
+        for (int64_t i = 0; *at == '\n' && i < count; i++)
+            if (labels[i] == class) labels[i] = IKT_LABEL_MISSING;
+        at = end ? end + 1 : NULL;
+    }
+}
+
 void ikt_label_names_check(ikt_context *ctx, const char *path, const char *names, int64_t count,
                            const int64_t *labels) {
     const int64_t classes = names ? ikt_label_names_count(names) : 0;

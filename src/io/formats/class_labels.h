@@ -25,6 +25,11 @@ int64_t ikt_label_names_count(const char *names);
  * `text`, at most `size` bytes. */
 const char *ikt_label_name(const char *names, int64_t label, char *text, size_t size);
 
+/* LOCAL. A class whose name is empty is none: its rows get IKT_LABEL_MISSING.
+ *   names    a line a class, or NULL
+ *   labels   [count] */
+void ikt_labels_leave_unnamed(const char *names, int64_t *labels, int64_t count);
+
 /* LOCAL. Warns where classes are beyond those that have names; NULL names all.
  *   path     of the file, for the message
  *   labels   [count] */

@@ -235,6 +235,14 @@ static ikt_status take_frame(ikt_source *source, hid_t group, const ikt_source_o
     return ikt_source_use_rows(source, options->rows);
 }
 
+/* Whether floating numbers are float16, with 5 bits of exponent, and not bfloat16. */
+static bool is_half(hid_t type) {
+    size_t sign, first, exponent = 0, fraction_first, fraction;
+    return H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 2 &&
+           H5Tget_fields(type, &sign, &first, &exponent, &fraction_first, &fraction) >= 0 &&
+           exponent == 5;
+}
+
 /* Rows, columns, and the type of ours that holds every value exactly. */
 static ikt_status measure(ikt_source *source) {
     hdf5_self *self = source->self;
@@ -252,7 +260,7 @@ static ikt_status measure(ikt_source *source) {
                         "to 64 bits are needed",
                         source->name);
     source->type = number.type;
-    source->is_half = H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 2;
+    source->is_half = is_half(type);
     self->wide = number.is_wide;
     if (number.is_truth) self->truth = H5Tcopy(type);
     source->n_file = size[self->turned];
