@@ -2,8 +2,8 @@
  *
  * Method: passes and rounds compare rows as bytes (scorer.h) and keep half as many rows again as
  * are wanted; in the end these are compared by the distance itself, and the nearest are kept.
- * Advantage: a third of the memory of rows of float32 with their integers of 16 bits, and up to four
- * times the multiply-adds an instruction. Disadvantage: a row whose bytes put more than those
+ * Advantage: a third of the memory of rows of float32 with their integers of 16 bits, and up to
+ * four times the multiply-adds an instruction. Disadvantage: a row whose bytes put more than those
  * few before it is missed, so that bytes are for data in which a trial finds next to no such row.
  */
 #ifndef IKT_NEIGHBOURS_BYTE_LISTS_H
