@@ -286,24 +286,26 @@ for from in left first; do
     cmp 1.json 3.json && cmp 1.html 3.html && cmp 1.png 3.png || fail "columns beside $from.h5 differ over ranks"
 done
 # Ids of more digits than doubles have keep all of them; a file of one column gives its name up to the last dot.
-"$python" -c 'import h5py
+"$python" -c 'import h5py, numpy
+numpy.save("v1.3.npy", numpy.arange(90))
 ids = [2**53 + 1 + 2 * i for i in range(90)]
 with h5py.File("ids.h5", "w") as f: f["id"], f["labels"], f["half"] = ids, ids, [i / 2 for i in range(90)]
 with open("v1.2.csv", "w") as f: f.write("id\n" + "".join(f"{i}\n" for i in ids))'
-RANKS="2 3" all_ranks left.h5 ids.csv --row-numbers --columns ids.h5:id,v1.2.csv,ids.h5,ids.h5:half
+RANKS="2 3" all_ranks left.h5 ids.csv --row-numbers --columns ids.h5:id,v1.2.csv:id,ids.h5,ids.h5:half,v1.3.npy
 "$python" -c 'import csv
 rows = list(csv.reader(open("1-ids.csv")))
-assert rows[0] == "row x y id v1.2 ids half".split(), rows[0]
+assert rows[0] == "row x y id id ids half v1.3".split(), rows[0]
 assert len(rows) == 88
 for r in rows[1:]:
-    assert r[3:6] == [str(2**53 + 1 + 2 * int(r[0]))] * 3 and float(r[6]) == int(r[0]) / 2, r' || fail "ids of many digits"
+    assert r[3:6] == [str(2**53 + 1 + 2 * int(r[0]))] * 3 and float(r[6]) == int(r[0]) / 2 == float(r[7]) / 2, r' || fail "ids of many digits"
 RANKS=3 all_ranks left.h5 ids.vtkhdf --columns ids.h5:id --row-numbers
 "$python" -c 'import h5py
 p = h5py.File("1-ids.vtkhdf")["VTKHDF/PointData"]
 assert (p["id"][:] == 2**53 + 1 + 2 * p["row"][:]).all()' || fail "ids of many digits for VTK"
-expect 2 "'v1.2' holds text, or numbers of CSV that doubles would round" export left.h5 x.vtkhdf --columns v1.2.csv
+expect 2 "'id' holds text, or numbers of CSV that doubles would round" export left.h5 x.vtkhdf --columns v1.2.csv:id
+expect 3 "v1.2.csv has numbers of more digits than all doubles hold: name the column, v1.2.csv:COLUMN" export left.h5 x.csv --columns v1.2.csv
 printf 'wide,v\n' >wide.csv
-seq -f '%g,1e300' 400 >>wide.csv
+seq -f '%g,1.5e300' 400 >>wide.csv
 RANKS="" all_ranks run.h5 wide.vtkhdf --columns wide.csv:v
 
 # What does not ascend over all ranks is no list of row numbers, on any of them: half of it does.

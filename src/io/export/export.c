@@ -62,6 +62,9 @@ static const char *part_of(const ikt_place *place) {
     return ikt_text_or(place->part, "labels");
 }
 
+/* Above the numbers that are written in digits alone: ids of 64 bits have 20. */
+#define DIGITS_MOST 1e20
+
 /* LOCAL, pure. Whether the text is a whole number that a double does not hold. */
 static bool is_rounded(const char *text) {
     char digits[64];
@@ -72,28 +75,41 @@ static bool is_rounded(const char *text) {
     return *first && strcmp(digits, first) != 0;
 }
 
-/* COLLECTIVE. Holds the numbers of a file whose columns are not read by ranges. Where doubles round
- * whole numbers of CSV, such as ids of 19 digits, the cells are kept as text. */
-static ikt_status hold_numbers(ikt_export *export, ikt_export_column *c) {
+/* COLLECTIVE. Keeps the cells of a column of CSV as text where doubles round whole numbers in it,
+ * such as ids of 19 digits; of a file alone it is not known which column that is. All ranks have
+ * all rows. */
+static ikt_status keep_digits(ikt_export *export, ikt_export_column *c) {
     ikt_context *ctx = export->ctx;
-    ikt_texts_kind kind;
+    ikt_place place;
     bool any = false;
-    IKT_TRY(ikt_alloc_all(ctx, &c->cells, export->n, sizeof *c->cells, "column"));
-    IKT_TRY(ikt_beside_numbers(&export->beside, c->source, c->cells));
-    for (int64_t i = 0; i < export->n && !any; i++) /* all rows, on every rank */
-        any = fabs(c->cells[i]) >= IKT_DOUBLE_WHOLE;
+    for (int64_t i = 0; i < export->n && !any; i++)
+        any = fabs(c->cells[i]) >= IKT_DOUBLE_WHOLE && fabs(c->cells[i]) < DIGITS_MOST;
     if (!any) return IKT_OK;
-    IKT_TRY(ikt_texts_look(ctx, c->source, &kind));
-    if (kind != IKT_TEXTS_CELLS) return IKT_OK;
+    IKT_TRY(ikt_place_find(ctx, c->source, &place));
+    if (!place.is_csv) return IKT_OK;
+    if (!place.part[0])
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has numbers of more digits than all doubles hold: name the column, "
+                        "%s:COLUMN, and they are written as they are",
+                        c->source, c->source);
     IKT_TRY(ikt_beside_texts(&export->beside, c->source, &c->texts));
     any = false;
     for (int64_t i = 0; i < export->n && !any; i++)
         any = is_rounded(c->texts.text[i]);
-    if (!any) ikt_texts_free(&c->texts);
-    if (!any) return IKT_OK;
-    ikt_free(&c->cells);
-    c->kind = IKT_EXPORT_TEXTS;
+    if (any) {
+        ikt_free(&c->cells);
+        c->kind = IKT_EXPORT_TEXTS;
+    } else {
+        ikt_texts_free(&c->texts);
+    }
     return IKT_OK;
+}
+
+/* COLLECTIVE. Holds the numbers of a file whose columns are not read by ranges. */
+static ikt_status hold_numbers(ikt_export *export, ikt_export_column *c) {
+    IKT_TRY(ikt_alloc_all(export->ctx, &c->cells, export->n, sizeof *c->cells, "column"));
+    IKT_TRY(ikt_beside_numbers(&export->beside, c->source, c->cells));
+    return keep_digits(export, c);
 }
 
 /* COLLECTIVE. Opens a column whatever it is, of which each block is read when it is written. Those
