@@ -61,6 +61,8 @@ void ikt_files_add(ikt_files *files, ikt_file_use use, const char *role, const c
  *             compressed as a whole; borrowed. So are other endings of the same formats */
 void ikt_files_add_written(ikt_files *files, const char *role, const char *name, const char *what,
                            const char *endings);
+
+/* LOCAL. The same of a picture (PNG, SVG or PDF), and of an HTML page. */
 void ikt_files_add_picture(ikt_files *files, const char *role, const char *name);
 void ikt_files_add_page(ikt_files *files, const char *role, const char *name);
 
@@ -79,9 +81,9 @@ void ikt_files_add_list(ikt_files *files, const char *role, const char *list);
 ikt_status ikt_files_look(ikt_files *files);
 
 /* COLLECTIVE. Looks at all of them, refuses a file that has two roles of which one is written, and
- * one whose name ends like one of another format, and frees the list. Endings that nobody
- * knows say nothing. Errors: IKT_ERR_USAGE, "output.file and input.file are the same file: data.h5
- * is read and cannot be the output, too"; those above. */
+ * one whose name ends like one of another format, and frees the list. Endings that nobody knows
+ * say nothing. Errors: IKT_ERR_USAGE, "output.file and input.file are the same file: data.h5 is
+ * read and cannot be the output, too"; those above. */
 ikt_status ikt_files_check(ikt_files *files);
 
 /* LOCAL. Whether a file is one that the list which was checked last replaces. For what a file that
