@@ -132,8 +132,8 @@ typedef struct {
  *   column   [columns] at most 256, as many on all ranks; borrowed; without any the labels of the
  *            embedding, where it has some
  *   title    above the map; NULL: the name of the file
- * Errors: IKT_ERR_USAGE (columns that are not the same on all ranks), IKT_ERR_FILE, IKT_ERR_DATA
- * (more than 4096 classes), IKT_ERR_RESOURCE. */
+ * Errors: IKT_ERR_USAGE (columns that are not the same on all ranks; the name says another format),
+ * IKT_ERR_FILE, IKT_ERR_DATA (more than 4096 classes), IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool overwrite,
                                       const char *title, const ikt_view_column *column,
                                       int columns);
@@ -147,9 +147,11 @@ IKT_API ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path
  * says another format than HDF5. */
 IKT_API ikt_status ikt_embedding_write(ikt_embedding *embedding, const char *path, bool overwrite);
 
-/* COLLECTIVE. Draws the embedding, coloured by its labels, as a PNG file of 1200 x 1000 pixels.
+/* COLLECTIVE. Draws the embedding, coloured by its labels, as a PNG file of 1200 x 1000 pixels, or
+ * as SVG or PDF where the name ends so.
  *   title   above the picture; NULL: the name of the file
- * Errors: IKT_ERR_FILE, IKT_ERR_DATA (more than 4096 classes), IKT_ERR_RESOURCE. */
+ * Errors: IKT_ERR_USAGE (the name says another format), IKT_ERR_FILE, IKT_ERR_DATA (more than 4096
+ * classes), IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_embedding_draw(ikt_embedding *embedding, const char *path, bool overwrite,
                                       const char *title);
 

@@ -233,17 +233,21 @@ ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *embedding, i
 
 /* --- file and picture ------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Refuses a file in the place of one that the run has read.
- *   is_result   it is written as HDF5 */
-static ikt_status check_files(ikt_embedding *embedding, const char *path, bool is_result) {
+typedef enum { A_RESULT, A_PICTURE, A_PAGE } written;
+
+/* COLLECTIVE. Refuses a file in the place of one that the run has read, or of a name of another
+ * format. */
+static ikt_status check_files(ikt_embedding *embedding, const char *path, written what) {
     ikt_files files = {.ctx = embedding->ctx};
     ikt_run_files_read(&embedding->run.settings, &files);
     if (!embedding->is_run) /* of a file */
         ikt_files_add(&files, IKT_FILE_READ, "the embedding", embedding->run.input_name);
-    if (is_result)
+    if (what == A_RESULT)
         ikt_files_add_hdf5(&files, IKT_FILE_WRITTEN, "the output", path, ".h5", true);
+    else if (what == A_PICTURE)
+        ikt_files_add_picture(&files, "the output", path);
     else
-        ikt_files_add(&files, IKT_FILE_WRITTEN, "the output", path);
+        ikt_files_add_page(&files, "the output", path);
     return ikt_files_check(&files);
 }
 
@@ -259,7 +263,7 @@ static ikt_status write_run(ikt_embedding *embedding, const char *path, bool ove
         return ikt_fail(embedding->ctx, IKT_ERR_USAGE, "the name %.80s... is too long", path);
     snprintf(output->file, sizeof output->file, "%s", path);
     output->overwrite = overwrite;
-    IKT_TRY(check_files(embedding, path, true));
+    IKT_TRY(check_files(embedding, path, A_RESULT));
     IKT_TRY(ikt_atomic_check(embedding->ctx, path, overwrite));
     return ikt_run_write(embedding->ctx, &embedding->run);
 }
@@ -285,7 +289,7 @@ ikt_status ikt_embedding_draw(ikt_embedding *embedding, const char *path, bool o
                                     .labels = run->labels,
                                     .marked = run->marked,
                                     .n_marked = run->n_marked};
-    ikt_status st = check_files(embedding, path, false);
+    ikt_status st = check_files(embedding, path, A_PICTURE);
     if (st == IKT_OK) st = ikt_plot_embedding(embedding->ctx, &settings, &points, path);
     return ikt_embedding_outcome(embedding, st);
 }
@@ -402,7 +406,7 @@ ikt_status ikt_embedding_view(ikt_embedding *embedding, const char *path, bool o
                                         .n_columns = columns > 0 ? columns : has_labels,
                                         .marked = run->marked,
                                         .n_marked = run->n_marked};
-    if (st == IKT_OK) st = check_files(embedding, path, false);
+    if (st == IKT_OK) st = check_files(embedding, path, A_PAGE);
     if (st == IKT_OK) st = ikt_viewer_write(embedding->ctx, &settings, &content, path);
     free_columns(taken, columns);
     return ikt_embedding_outcome(embedding, st);

@@ -17,8 +17,6 @@
 /* Whole numbers that span fewer values than this are classes unless the user says otherwise. */
 enum { CLASSES_GUESSED = 64 };
 
-#define DOUBLE_WHOLE 9007199254740992.0 /* the first whole number whose neighbour is no double */
-
 /* COLLECTIVE. FILE and WHAT of "FILE" or "FILE:WHAT", as rank 0 sees it. */
 static void split_name(ikt_context *ctx, const char *name, char file[IKT_STRING_MAX],
                        char what[IKT_STRING_MAX]) {
@@ -45,11 +43,10 @@ static bool is_own_file(ikt_context *ctx, const char *name) {
 
 /* The name of a column for people: WHAT of FILE:WHAT, or of a file of one column its own. */
 static void name_column(const char *file, const char *what, char name[IKT_STRING_MAX]) {
-    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
     if (what[0])
         snprintf(name, IKT_STRING_MAX, "%s", what);
     else
-        snprintf(name, IKT_STRING_MAX, "%.*s", (int)strcspn(base, "."), base);
+        ikt_file_column(file, name, IKT_STRING_MAX);
 }
 
 void ikt_embedding_name_split(ikt_context *ctx, const char *name, const char *own,
@@ -210,7 +207,7 @@ static bool are_beyond_doubles(ikt_context *ctx, const ikt_rows *rows, const dou
     for (int64_t i = 0; i < rows->count; i++)
         if (isfinite(value[i])) most = fmax(most, fabs(value[i]));
     ikt_max_f64(ctx, &most, 1);
-    return most >= DOUBLE_WHOLE;
+    return most >= IKT_DOUBLE_WHOLE;
 }
 
 /* COLLECTIVE. The texts of numbers that are told: of those that do not also give colours, so that

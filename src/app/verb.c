@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "app/help.h"
 #include "app/json.h"
@@ -204,25 +203,4 @@ ikt_status ikt_inputs_check(ikt_context *ctx, const char *const *names, int n) {
         st = ikt_input_check(ctx, path);
     }
     return ikt_agree(ctx, st);
-}
-
-/* Whether a list such as ".png .svg" has the ending. */
-static bool has_ending(const char *list, const char *ending) {
-    const size_t length = strlen(ending);
-    for (; *list; list += strcspn(list, " "), list += strspn(list, " "))
-        if (strcspn(list, " ") == length && strncasecmp(list, ending, length) == 0) return true;
-    return false;
-}
-
-ikt_status ikt_ending_check(ikt_context *ctx, const char *path, const char *own) {
-    static const char others[] =
-        ".png .jpg .jpeg .gif .bmp .tif .tiff .webp .svg .pdf .eps .ps .html .htm .csv .tsv .txt "
-        ".json .yaml .yml .h5 .hdf5 .h5ad .hdf .vtkhdf .npy .npz .mat .gz .zip";
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (!dot || (slash && dot < slash) || !has_ending(others, dot) || has_ending(own, dot))
-        return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "%s: the ending %s is one of another format; what is written here ends in one "
-                    "of %s",
-                    path, dot, own);
 }

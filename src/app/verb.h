@@ -68,9 +68,4 @@ ikt_status ikt_inputs_check(ikt_context *ctx, const char *const *names, int n);
 /* LOCAL. True when the option was given on the command line. */
 bool ikt_option_given(const char *name, int argc, char **argv);
 
-/* LOCAL, pure but for the message. Refuses the name of an output that ends as a file of another
- * format does, a page in .png, a picture in .jpg.
- *   own   the endings that it may have, ".png .svg". Errors: IKT_ERR_USAGE. */
-ikt_status ikt_ending_check(ikt_context *ctx, const char *path, const char *own);
-
 #endif

@@ -143,7 +143,7 @@ static ikt_status check_curve(ikt_context *ctx, const command *asked,
     ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", asked->argument[0]);
     ikt_run_files_read(settings, &files);
     ikt_files_add(&files, IKT_FILE_READ, "--labels", asked->labels);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "--curve", asked->curve);
+    ikt_files_add_written(&files, "--curve", asked->curve, "CSV text", ".csv .txt");
     IKT_TRY(ikt_files_check(&files));
     return ikt_atomic_check_stream(ctx, asked->curve, asked->overwrite);
 }

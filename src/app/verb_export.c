@@ -74,10 +74,10 @@ static ikt_status check_files(ikt_context *ctx, const command *w, const ikt_expo
     ikt_files_add(&files, IKT_FILE_READ, "RUN.h5", w->path[0]);
     ikt_files_add(&files, IKT_FILE_READ, "--h5ad", w->anndata);
     ikt_files_add_list(&files, "--columns", w->columns);
-    if (is_named && format->own_ending)
-        ikt_files_add_hdf5(&files, IKT_FILE_WRITTEN, "OUT", w->path[1], format->own_ending, false);
+    if (is_named)
+        ikt_files_add_written(&files, "OUT", w->path[1], format->what, format->own_endings);
     else
-        ikt_files_add(&files, is_named ? IKT_FILE_WRITTEN : IKT_FILE_ADDED_TO, "OUT", w->path[1]);
+        ikt_files_add(&files, IKT_FILE_ADDED_TO, "OUT", w->path[1]);
     return ikt_files_check(&files);
 }
 

@@ -95,13 +95,12 @@ static ikt_status check_files(ikt_context *ctx, const options *o, const char *co
     ikt_files_add(&files, IKT_FILE_READ, "--behind", o->behind);
     ikt_files_add(&files, IKT_FILE_READ, "--genes-from", o->names.genes_from);
     ikt_files_add_list(&files, "--colour-by", o->names.colour_by);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT", paths[1]);
+    ikt_files_add_picture(&files, "OUT", paths[1]);
     return ikt_files_check(&files);
 }
 
 static ikt_status draw(ikt_context *ctx, options *o, subject *s, const char *const paths[2]) {
     ikt_plot_points points[IKT_PLOT_PANELS_MOST];
-    IKT_TRY(ikt_ending_check(ctx, paths[1], ".png .svg .pdf"));
     IKT_TRY(check_files(ctx, o, paths));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
     IKT_TRY(ikt_page_columns_read(ctx, &s->run, &o->names, &s->columns));

@@ -72,7 +72,7 @@ static ikt_status check_files(ikt_context *ctx, command *w) {
     ikt_files_add(&files, IKT_FILE_READ, "NEW.h5", w->path[1]);
     ikt_files_add(&files, IKT_FILE_READ, "--labels", w->labels);
     ikt_files_add_hdf5(&files, IKT_FILE_WRITTEN, "OUT.h5", w->path[2], ".h5", true);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "--picture", w->picture);
+    ikt_files_add_picture(&files, "--picture", w->picture);
     IKT_TRY(ikt_files_check(&files));
     IKT_TRY(ikt_inputs_check(ctx, w->path, 2));
     IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));

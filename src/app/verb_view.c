@@ -90,16 +90,15 @@ static ikt_status check_files(ikt_context *ctx, const options *o, const char *co
     ikt_files_add(&files, IKT_FILE_READ, "--images", o->images);
     ikt_files_add_list(&files, "--colour-by", o->names.colour_by);
     ikt_files_add_list(&files, "--hover", o->names.hover);
-    ikt_files_add(&files, IKT_FILE_WRITTEN, "OUT.html", paths[1]);
+    ikt_files_add_page(&files, "OUT.html", paths[1]);
     return ikt_files_check(&files);
 }
 
 /* COLLECTIVE. The page.
  *   paths   of the map, and of the page */
 static ikt_status make(ikt_context *ctx, const options *o, subject *s, const char *const paths[2]) {
-    IKT_TRY(ikt_ending_check(ctx, paths[1], ".html .htm"));
-    IKT_TRY(choose_pictures(ctx, o, s));
     IKT_TRY(check_files(ctx, o, paths));
+    IKT_TRY(choose_pictures(ctx, o, s));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
     IKT_TRY(open_beside(ctx, o, s));
     IKT_TRY(ikt_page_columns_read(ctx, &s->run, &o->names, &s->columns));

@@ -29,18 +29,37 @@ void ikt_files_add(ikt_files *files, ikt_file_use use, const char *role, const c
     ikt_file *f = &files->file[files->count++];
     f->role = role;
     f->use = use;
-    f->ending = NULL;
+    f->what = f->endings = NULL;
     f->is_map = false;
     strcpy(f->path, name);
 }
 
-void ikt_files_add_hdf5(ikt_files *files, ikt_file_use use, const char *role, const char *name,
-                        const char *ending, bool is_map) {
+static void add_named(ikt_files *files, ikt_file_use use, const char *role, const char *name,
+                      const char *what, const char *endings, bool is_map) {
     const int64_t before = files->count;
     ikt_files_add(files, use, role, name);
     if (files->count == before) return;
-    files->file[before].ending = ending;
+    files->file[before].what = what;
+    files->file[before].endings = endings;
     files->file[before].is_map = is_map;
+}
+
+void ikt_files_add_written(ikt_files *files, const char *role, const char *name, const char *what,
+                           const char *endings) {
+    add_named(files, IKT_FILE_WRITTEN, role, name, what, endings, false);
+}
+
+void ikt_files_add_picture(ikt_files *files, const char *role, const char *name) {
+    ikt_files_add_written(files, role, name, "a picture", ".png .svg .pdf");
+}
+
+void ikt_files_add_page(ikt_files *files, const char *role, const char *name) {
+    ikt_files_add_written(files, role, name, "an HTML page", ".html .htm");
+}
+
+void ikt_files_add_hdf5(ikt_files *files, ikt_file_use use, const char *role, const char *name,
+                        const char *ending, bool is_map) {
+    add_named(files, use, role, name, "an HDF5 file", ending, is_map);
 }
 
 void ikt_files_add_list(ikt_files *files, const char *role, const char *list) {
@@ -48,7 +67,7 @@ void ikt_files_add_list(ikt_files *files, const char *role, const char *list) {
     for (const char *at = list; *at; at += at[0] == ',') {
         const size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
-        if (strchr(name, ':')) ikt_files_add(files, IKT_FILE_READ, role, name);
+        if (strpbrk(name, ":.")) ikt_files_add(files, IKT_FILE_READ, role, name);
         at += length;
     }
 }
@@ -114,38 +133,46 @@ ikt_status ikt_files_look(ikt_files *files) {
         st = look(files->ctx, &files->file[i]);
     IKT_TRY(ikt_agree(files->ctx, st));
     for (int64_t i = 0; i < files->count; i++) { /* texts are addresses of this process */
-        const char *role = files->file[i].role, *ending = files->file[i].ending;
+        const ikt_file own = files->file[i];
         ikt_broadcast(files->ctx, &files->file[i], (int64_t)sizeof *files->file, 0);
-        files->file[i].role = role;
-        files->file[i].ending = ending;
+        files->file[i].role = own.role;
+        files->file[i].what = own.what;
+        files->file[i].endings = own.endings;
     }
     return IKT_OK;
 }
 
 /* --- names of other formats ------------------------------------------------------------------- */
 
-/* Endings by which programs know formats that are not HDF5, and the verb that makes such a file of
- * an embedding. */
+/* Endings by which programs know formats, and the verb that makes such a file of an embedding. */
 static const struct {
     const char *ending, *format, *verb;
-} others[] = {{".npy", "NPY", "export"},     {".npz", "NPZ", NULL},
-              {".csv", "CSV", "export"},     {".tsv", "TSV", "export"},
-              {".txt", "text", NULL},        {".json", "JSON", NULL},
-              {".jsonl", "JSON", NULL},      {".yaml", "YAML", NULL},
-              {".yml", "YAML", NULL},        {".png", "PNG", "plot"},
-              {".svg", "SVG", "plot"},       {".pdf", "PDF", "plot"},
-              {".html", "HTML", "view"},     {".htm", "HTML", "view"},
-              {".parquet", "Parquet", NULL}, {".arrow", "Arrow", NULL},
-              {".feather", "Feather", NULL}, {".mtx", "Matrix Market", NULL},
-              {".mat", "MATLAB", NULL},      {".idx", "IDX", NULL},
-              {"-ubyte", "IDX", NULL},       {".libsvm", "LIBSVM", NULL},
-              {".svm", "LIBSVM", NULL},      {".safetensors", "safetensors", NULL},
-              {".fvecs", "vectors", NULL},   {".bvecs", "vectors", NULL},
-              {".ivecs", "vectors", NULL},   {".fbin", "vectors", NULL},
-              {".f16bin", "vectors", NULL},  {".u8bin", "vectors", NULL},
-              {".i8bin", "vectors", NULL},   {".ibin", "vectors", NULL},
-              {".zip", "ZIP", NULL},         {".gz", "gzip", NULL}}; /* the last one */
-enum { OTHERS = sizeof others / sizeof *others, GZIP = OTHERS - 1 };
+} known[] = {{".npy", "NPY", "export"},     {".npz", "NPZ", NULL},
+             {".csv", "CSV", "export"},     {".tsv", "TSV", "export"},
+             {".txt", "text", NULL},        {".json", "JSON", NULL},
+             {".jsonl", "JSON", NULL},      {".yaml", "YAML", NULL},
+             {".yml", "YAML", NULL},        {".png", "PNG", "plot"},
+             {".svg", "SVG", "plot"},       {".pdf", "PDF", "plot"},
+             {".html", "HTML", "view"},     {".htm", "HTML", "view"},
+             {".parquet", "Parquet", NULL}, {".arrow", "Arrow", NULL},
+             {".feather", "Feather", NULL}, {".mtx", "Matrix Market", NULL},
+             {".mat", "MATLAB", NULL},      {".idx", "IDX", NULL},
+             {"-ubyte", "IDX", NULL},       {".libsvm", "LIBSVM", NULL},
+             {".svm", "LIBSVM", NULL},      {".safetensors", "safetensors", NULL},
+             {".fvecs", "vectors", NULL},   {".bvecs", "vectors", NULL},
+             {".ivecs", "vectors", NULL},   {".fbin", "vectors", NULL},
+             {".f16bin", "vectors", NULL},  {".u8bin", "vectors", NULL},
+             {".i8bin", "vectors", NULL},   {".ibin", "vectors", NULL},
+             {".h5", "HDF5", NULL},         {".hdf5", "HDF5", NULL},
+             {".h5ad", "HDF5", NULL},       {".hdf", "HDF5", NULL},
+             {".vtkhdf", "HDF5", NULL},     {".loom", "HDF5", NULL},
+             {".jpg", "JPEG", NULL},        {".jpeg", "JPEG", NULL},
+             {".gif", "GIF", NULL},         {".bmp", "BMP", NULL},
+             {".tif", "TIFF", NULL},        {".tiff", "TIFF", NULL},
+             {".webp", "WebP", NULL},       {".eps", "PostScript", NULL},
+             {".ps", "PostScript", NULL},   {".zip", "ZIP", NULL},
+             {".gz", "gzip", NULL}}; /* the last one */
+enum { KNOWN = sizeof known / sizeof *known, GZIP = KNOWN - 1 };
 
 /* LOCAL, pure. The length of a name without that ending; that of all of it where it has another. */
 static size_t length_without(const char *name, size_t length, const char *ending) {
@@ -155,34 +182,56 @@ static size_t length_without(const char *name, size_t length, const char *ending
     return has ? length - size : length;
 }
 
-/* LOCAL, pure. Which other format a name says, OTHERS where none.
+/* LOCAL, pure. Which format a name says, KNOWN where none.
  *   stem   receives the length of the name without the ending, and without .gz after it */
-static size_t other_format(const char *name, size_t *stem) {
-    const size_t length = length_without(name, strlen(name), others[GZIP].ending);
-    for (size_t k = 0; k < OTHERS; k++) {
-        *stem = length_without(name, length, others[k].ending);
+static size_t format_of(const char *name, size_t *stem) {
+    const size_t length = length_without(name, strlen(name), known[GZIP].ending);
+    for (size_t k = 0; k < KNOWN; k++) {
+        *stem = length_without(name, length, known[k].ending);
         if (*stem < length) return k;
     }
     *stem = length;
-    return length < strlen(name) ? (size_t)GZIP : (size_t)OTHERS;
+    return length < strlen(name) ? (size_t)GZIP : (size_t)KNOWN;
 }
 
-/* LOCAL. Refuses an HDF5 file under a name that says another format. */
+/* LOCAL, pure. Whether a list such as ".csv .txt" has an ending of that format. */
+static bool has_format(const char *endings, const char *format) {
+    for (const char *at = endings; *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        for (size_t k = 0; k < KNOWN; k++)
+            if (strlen(known[k].ending) == length && strncmp(known[k].ending, at, length) == 0 &&
+                strcmp(known[k].format, format) == 0)
+                return true;
+        at += length;
+    }
+    return false;
+}
+
+/* LOCAL. Refuses a file under a name that says another format than that which is written. */
 static ikt_status check_name(ikt_context *ctx, const ikt_file *f) {
     char better[IKT_PATH_MAX + 16], from[4 * IKT_PATH_MAX], to[4 * IKT_PATH_MAX];
     char how[8 * IKT_PATH_MAX + 64] = "";
     size_t stem;
-    const size_t k = f->ending ? other_format(f->path, &stem) : (size_t)OTHERS;
-    if (k == OTHERS) return IKT_OK;
-    stem = length_without(f->path, stem, f->ending); /* x.h5.gz */
-    snprintf(better, sizeof better, "%.*s%s", (int)stem, f->path, f->ending);
-    if (f->is_map && others[k].verb)
-        snprintf(how, sizeof how, "; `iktsne %s %s %s` makes that of it", others[k].verb,
+    size_t k = f->what ? format_of(f->path, &stem) : (size_t)KNOWN;
+    if (k == KNOWN) return IKT_OK;
+    if (has_format(f->endings, known[k].format)) {
+        const bool is_packed =
+            length_without(f->path, strlen(f->path), known[GZIP].ending) < strlen(f->path);
+        if (!is_packed || has_format(f->endings, known[GZIP].format)) return IKT_OK;
+        k = GZIP; /* x.h5.gz */
+    }
+    const size_t first = strcspn(f->endings, " ");
+    snprintf(better, sizeof better, "%.*s%.*s", (int)stem, f->path, (int)first, f->endings);
+    for (const char *at = f->endings + first; *at; at += 1 + strcspn(at + 1, " "))
+        ikt_join(how, sizeof how, "", "%s%.*s", how[0] ? ", " : " (or ", (int)strcspn(at + 1, " "),
+                 at + 1);
+    if (how[0]) ikt_join(how, sizeof how, "", ")");
+    if (f->is_map && known[k].verb)
+        snprintf(how, sizeof how, "; `iktsne %s %s %s` makes that of it", known[k].verb,
                  ikt_shell_word(better, from, sizeof from), ikt_shell_word(f->path, to, sizeof to));
     return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "%s is an HDF5 file, and by the name %s programs would take it for %s: name it "
-                    "%s%s",
-                    f->role, f->path, others[k].format, better, how);
+                    "%s is %s, and by the name %s programs would take it for %s: name it %s%s",
+                    f->role, f->what, f->path, known[k].format, better, how);
 }
 
 /* --- two roles -------------------------------------------------------------------------------- */

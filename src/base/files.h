@@ -1,6 +1,6 @@
 /* The files that a command reads and writes, in one list, and the rules that hold for all commands:
  * nothing that is written takes the place of what is read, or of something else that is written;
- * and no HDF5 file gets a name that says another format, which programs would go by.
+ * and no file gets a name that says another format, which programs would go by.
  *
  * A file is known by its device and inode, and one that is not there yet by those of its folder and
  * its last name: so that neither another spelling (./x, a//b) nor a symbolic or hard link, nor a
@@ -30,8 +30,9 @@ typedef struct {
     const char *role; /* as messages name it: a setting, an option, an argument; borrowed */
     ikt_file_use use;
     char path[IKT_PATH_MAX]; /* without the PART of FILE:PART, once it was looked at */
-    const char *ending;      /* of an HDF5 file: of the name that is advised; borrowed. Else NULL */
-    bool is_map;             /* such a file from which other verbs make pictures, tables, pages */
+    const char *what;        /* is written: "an HDF5 file"; borrowed. NULL: its name says nothing */
+    const char *endings;     /* by which programs know that, the advised one first; borrowed */
+    bool is_map;             /* an HDF5 file from which verbs make pictures, tables, pages */
     /* What ikt_files_look finds; the same on every rank. */
     bool is_there, is_regular, is_folder;
     uint64_t device, inode;               /* of what is there */
@@ -53,15 +54,26 @@ typedef struct {
  * nothing: it may be the name of something else, and who reads it tells what is wrong */
 void ikt_files_add(ikt_files *files, ikt_file_use use, const char *role, const char *name);
 
-/* LOCAL. The same for a file that is written as HDF5, whatever its name is; a name that says
- * another format is refused by ikt_files_check.
+/* LOCAL. The same for a file that is written in one format whatever its name is; a name that says
+ * another one is refused by ikt_files_check.
+ *   what      as messages call it: "CSV text"; borrowed
+ *   endings   that are its own, ".csv .txt", the advised one first; with .gz among them it may be
+ *             compressed as a whole; borrowed. So are other endings of the same formats */
+void ikt_files_add_written(ikt_files *files, const char *role, const char *name, const char *what,
+                           const char *endings);
+
+/* LOCAL. The same of a picture (PNG, SVG or PDF), and of an HTML page. */
+void ikt_files_add_picture(ikt_files *files, const char *role, const char *name);
+void ikt_files_add_page(ikt_files *files, const char *role, const char *name);
+
+/* LOCAL. The same of HDF5.
  *   ending   ".h5", or as other programs expect it: of the name that is advised; borrowed
  *   is_map   whether it is an embedding */
 void ikt_files_add_hdf5(ikt_files *files, ikt_file_use use, const char *role, const char *name,
                         const char *ending, bool is_map);
 
-/* LOCAL. Adds the files that are read of a list such as "labels,FILE.h5:DATASET": those with a
- * colon. */
+/* LOCAL. Adds the files that are read of a list such as "labels,FILE.h5:DATASET,FILE.npy": what has
+ * a colon or a dot may be one. */
 void ikt_files_add_list(ikt_files *files, const char *role, const char *list);
 
 /* COLLECTIVE. Looks at all of them, as rank 0 sees them. Errors: IKT_ERR_RESOURCE; IKT_ERR_FILE
@@ -69,9 +81,9 @@ void ikt_files_add_list(ikt_files *files, const char *role, const char *list);
 ikt_status ikt_files_look(ikt_files *files);
 
 /* COLLECTIVE. Looks at all of them, refuses a file that has two roles of which one is written, and
- * an HDF5 file whose name ends like one of another format, and frees the list. Endings that nobody
- * knows say nothing. Errors: IKT_ERR_USAGE, "output.file and input.file are the same file: data.h5
- * is read and cannot be the output, too"; those above. */
+ * one whose name ends like one of another format, and frees the list. Endings that nobody knows
+ * say nothing. Errors: IKT_ERR_USAGE, "output.file and input.file are the same file: data.h5 is
+ * read and cannot be the output, too"; those above. */
 ikt_status ikt_files_check(ikt_files *files);
 
 /* LOCAL. Whether a file is one that the list which was checked last replaces. For what a file that

@@ -81,8 +81,8 @@ static ikt_status look_at_columns(ikt_context *ctx, ikt_source *rows, ikt_source
     return IKT_OK;
 }
 
-/* COLLECTIVE. Rows that centres are drawn from, and the type that rows meet them in. rows   those
- * of the run, or NULL */
+/* COLLECTIVE. Rows that centres are drawn from, and the type that rows meet them in.
+ *   rows   those of the run, or NULL */
 static ikt_status look_at_model(ikt_context *ctx, const ikt_isolation_settings *isolation,
                                 ikt_source *rows, ikt_shape *shape) {
     ikt_source *source IKT_AT_END(ikt_source_close) = NULL;

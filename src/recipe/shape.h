@@ -67,7 +67,8 @@ ikt_status ikt_shape_look(ikt_context *ctx, const ikt_settings *settings, ikt_so
                           bool is_host, ikt_shape *out, ikt_source **source);
 
 /* COLLECTIVE. The rows of isolation.model_from with their columns in the order of those of the
- * run's rows, where both have names for them. model     owned by *ordered, where there is one
+ * run's rows, where both have names for them.
+ *   model     owned by *ordered, where there is one
  *   ordered   NULL: they stand in that order, or nobody knows
  * Errors: IKT_ERR_DATA for columns of other names; those of reading. */
 ikt_status ikt_model_rows_order(ikt_context *ctx, ikt_source *model, ikt_source *rows,

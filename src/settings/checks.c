@@ -55,7 +55,7 @@ static void add_written(const ikt_settings *settings, ikt_files *files) {
     char folder[IKT_PATH_MAX], path[IKT_PATH_MAX];
     ikt_files_add_hdf5(files, settings->run.extend > 0 ? IKT_FILE_CHANGED : IKT_FILE_WRITTEN,
                        "output.file", output->file, ".h5", true);
-    ikt_files_add(files, IKT_FILE_WRITTEN, "output.picture", output->picture);
+    ikt_files_add_picture(files, "output.picture", output->picture);
     ikt_files_add_hdf5(files, IKT_FILE_WRITTEN, "output.model", output->model, ".h5", false);
     ikt_files_add_hdf5(files, IKT_FILE_WRITTEN, "output.graph", output->graph, ".h5", false);
     ikt_checkpoint_folder_name(settings, folder);

@@ -386,7 +386,7 @@ static ikt_status find_lists(reader *r, int options, option_lists *lists) {
  * stand in its name. */
 static ikt_status choose_values(reader *r, int node, const option_lists *lists, int64_t which,
                                 ikt_study_data *data) {
-    char said[IKT_STUDY_NAME] = "", base[IKT_STUDY_NAME];
+    char said[IKT_STRING_MAX] = "";
     int64_t rest = 1;
     for (int l = 0; l < lists->count; l++)
         rest *= lists->values[l].count;
@@ -394,11 +394,17 @@ static ikt_status choose_values(reader *r, int node, const option_lists *lists, 
         const ikt_study_values *values = &lists->values[l];
         rest /= values->count;
         const char *text = values->value[which / rest % values->count].text;
-        ikt_join(said, sizeof said, ", ", "%.12s %.20s", lists->name[l], text);
+        ikt_join(said, sizeof said, ", ", "%s %s", lists->name[l], text);
         IKT_TRY(assign(r, node, lists->name[l], text, &data->options));
     }
-    snprintf(base, sizeof base, "%s", data->name);
-    snprintf(data->name, sizeof data->name, "%.24s (%.36s)", base, said);
+    const size_t length = strlen(data->name), more = strlen(said) + strlen(" ()");
+    if (length + more >= sizeof data->name)
+        return ikt_yaml_fail(r->ctx, r->yaml, node,
+                             "with the values of its lists, '%.100s...', the name of a set is "
+                             "longer than %d characters: give it a shorter name, or name sets for "
+                             "some of the values",
+                             said, (int)sizeof data->name - 1);
+    snprintf(data->name + length, more + 1, " (%s)", said);
     return IKT_OK;
 }
 

@@ -46,7 +46,7 @@ void ikt_study_value_text(const ikt_study_value *value, const ikt_key *key, int6
 /* --- studies ---------------------------------------------------------------------------------- */
 
 enum {
-    IKT_STUDY_NAME = 64,
+    IKT_STUDY_NAME = 192,
     IKT_STUDY_AXES = 4,
     IKT_STUDY_MEASURES = 32,
     IKT_STUDY_DATA_MOST = 1024

@@ -94,8 +94,8 @@ refused "$one" 2 "'psi=4' is no setting, which is section.key=value; did you mea
 refused "$one" 2 "the number of partitionings is isolation.partitionings" embed t=200
 refused "$one" 2 "unknown key 'isolation.t'; the number of partitionings is isolation.partitionings" embed isolation.t=200
 refused "$one" 2 "unknown key 'affinity.k'; the number of neighbours of a row is affinity.neighbours" embed affinity.k=30
-refused "$one" 2 "page.png: the ending .png is one of another format; .* ends in one of .html .htm" view data.h5 page.png
-refused "$one" 2 "map.jpg: the ending .jpg is one of another format; .* ends in one of .png .svg .pdf" plot data.h5 map.jpg
+refused "$one" 2 "OUT.html is an HTML page, and by the name page.png programs would take it for PNG: name it page.html" view data.h5 page.png
+refused "$one" 2 "OUT is a picture, and by the name map.jpg programs would take it for JPEG: name it map.png" plot data.h5 map.jpg
 refused "$both" 2 "unknown key 'isolation.pis'; did you mean 'isolation.psi'" embed isolation.pis=4
 refused "$one" 2 "unknown section 'layuot'; did you mean 'layout.iterations'" embed layuot.iterations=4
 refused "$one" 2 "run.seed: '1.5' is not an integer from 0 to 9e+15" embed run.seed=1.5

@@ -285,6 +285,49 @@ for from in left first; do
     done
     cmp 1.json 3.json && cmp 1.html 3.html && cmp 1.png 3.png || fail "columns beside $from.h5 differ over ranks"
 done
+# Ids of more digits than doubles have keep all of them; a file of one column gives its name up to the last dot.
+"$python" -c 'import h5py, numpy
+numpy.save("v1.3.npy", numpy.arange(90))
+ids = [2**53 + 1 + 2 * i for i in range(90)]
+with h5py.File("ids.h5", "w") as f: f["id"], f["labels"], f["half"] = ids, ids, [i / 2 for i in range(90)]
+with open("v1.2.csv", "w") as f: f.write("id\n" + "".join(f"{i}\n" for i in ids))'
+RANKS="2 3" all_ranks left.h5 ids.csv --row-numbers --columns ids.h5:id,v1.2.csv:id,ids.h5,ids.h5:half,v1.3.npy
+"$python" -c 'import csv
+rows = list(csv.reader(open("1-ids.csv")))
+assert rows[0] == "row x y id id ids half v1.3".split(), rows[0]
+assert len(rows) == 88
+for r in rows[1:]:
+    assert r[3:6] == [str(2**53 + 1 + 2 * int(r[0]))] * 3 and float(r[6]) == int(r[0]) / 2 == float(r[7]) / 2, r' || fail "ids of many digits"
+RANKS=3 all_ranks left.h5 ids.vtkhdf --columns ids.h5:id --row-numbers
+"$python" -c 'import h5py
+p = h5py.File("1-ids.vtkhdf")["VTKHDF/PointData"]
+assert (p["id"][:] == 2**53 + 1 + 2 * p["row"][:]).all()' || fail "ids of many digits for VTK"
+expect 2 "'id' holds text, or numbers of CSV that doubles would round" export left.h5 x.vtkhdf --columns v1.2.csv:id
+expect 3 "v1.2.csv has numbers of more digits than all doubles hold: name the column, v1.2.csv:COLUMN" export left.h5 x.csv --columns v1.2.csv
+printf 'wide,v\n' >wide.csv
+seq -f '%g,1.5e300' 400 >>wide.csv
+RANKS="" all_ranks run.h5 wide.vtkhdf --columns wide.csv:v
+
+# What does not ascend over all ranks is no list of row numbers, on any of them: half of it does.
+"$python" -c 'import h5py, numpy
+for name, row in ("turned", [3, 4, 5, 0, 1, 2]), ("good", [0, 1, 2, 5, 6, 7]):
+    with h5py.File(name + ".h5", "w") as f:
+        f["embedding"] = numpy.arange(12, dtype="f4").reshape(6, 2)
+        f["diagnostics/row"] = row
+        f.attrs["configuration"] = ""'
+{ echo word && seq -f 'w%g' 0 7; } >eight.csv
+for ranks in 1 2 3 4 7; do
+    for at in "turned 3" "good 0"; do
+        $IKT_MPIRUN $ranks "$IKT_PROGRAM" plot ${at% *}.h5 x.png --colour-by eight.csv:word --overwrite --quiet >out.txt 2>err.txt
+        code=$?
+        [ $code -eq ${at#* } ] || fail "plot ${at% *}.h5 by a longer column leaves $code on $ranks ranks"
+    done
+done
+rm x.png
+RANKS="" all_ranks turned.h5 turned.csv --row-numbers
+[ "$(cut -d, -f1 1-turned.csv | xargs)" = "row 0 1 2 3 4 5" ] || fail "row numbers that are none"
+RANKS=3 all_ranks good.h5 good.csv --row-numbers
+[ "$(cut -d, -f1 1-good.csv | xargs)" = "row 0 1 2 5 6 7" ] || fail "row numbers that are some"
 head -50 beside.csv >short.csv
 expect 3 "has 49 texts, but there are 90 rows" export left.h5 x.csv --columns short.csv:name
 expect 3 "has 90 texts, but there are 400 rows" export run.h5 x.csv --columns beside.csv:name

@@ -68,6 +68,7 @@ cp map.h5 beside.h5
 awk 'BEGIN { for (i = 0; i < 60; i++) for (j = 0; j < 60; j++)
     printf "%g%s", exp(-(i - j) * (i - j) / 50), j < 59 ? "," : "\n" }' >matrix.csv
 run convert matrix.csv matrix.h5 || fail "a matrix"
+{ echo word && seq -f 'w%g' 60; } >alone.csv
 printf 'input: {file: data.h5}\noutput: {file: new.h5}\nlayout: {iterations: 20}\n' >run.yaml
 cd .. || exit 1
 
@@ -125,6 +126,12 @@ others() {
     refused kept-from.h5 evaluate map.h5 isolation.model_from=kept-from.h5 --input data.h5 --measures ranks --curve @ --overwrite
     refused map.h5 export map.h5 @ --format npy --overwrite
     refused kept-labels.h5 export map.h5 @ --format csv --columns labels,kept-labels.h5:labels --overwrite
+    refused alone.csv export map.h5 @ --columns alone.csv --overwrite
+    refused alone.csv export map.h5 @ --columns labels,alone.csv:word --overwrite
+    refused alone.csv view map.h5 @ --colour-by alone.csv --overwrite
+    refused alone.csv view map.h5 @ --hover labels,alone.csv --overwrite
+    refused alone.csv plot map.h5 @ --colour-by alone.csv --overwrite
+    refused alone.csv evaluate map.h5 --input data.h5 --measures ranks --labels alone.csv --curve @ --overwrite
     refused map.h5 view map.h5 @ --overwrite
     refused beside.h5 view map.h5 @ --beside beside.h5 --overwrite
     refused kept-labels.h5 view map.h5 @ --colour-by labels,kept-labels.h5:labels --overwrite

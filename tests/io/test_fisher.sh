@@ -251,7 +251,7 @@ sentences() {
     refused $data 'names row 4 twice' fisher.train=twice.csv
     refused $data 'no row that fisher.train names has a label' fisher.train=unlabelled.csv
     refused $data '1.5 is not a row' fisher.train=halves.csv
-    refused 4 'empty.csv .* has no rows of numbers' fisher.train=empty.csv
+    refused 3 'empty.csv .* has no rows of numbers' fisher.train=empty.csv
     refused $data 'has the same label\|have the same label' fisher.train=alike.csv
     refused $data 'needs labels, and the input has none' input.file=plain.csv input.labels=labels
     refused $data 'needs labels, and the input has none' input.file=plain.csv input.labels=labels fisher.permute=yes

@@ -187,6 +187,13 @@ columns() {
     same_places new.h5 right.h5 && fail "columns without names are put in order"
     sed '1s/b/d/' turned.csv >foreign.csv
     refused 3 "foreign.csv has no column 'b', which is column 2 of the rows of named.mod.h5: .* rename it" transform named.mod.h5 foreign.csv p9.h5
+    for first in 0 1; do # headings that only count are no names
+        { seq -s, $first $((first + 2)) && tail -n +2 old.csv | cut -d, -f1-3; } >count$first.csv
+    done
+    verb embed count0.csv count.h5 output.model=count.mod.h5 output.picture=none $short || fail "embed count0.csv"
+    places none "" count.mod.h5 count0.csv && mv new.h5 right-count.h5
+    places none "" count.mod.h5 count1.csv
+    same_places new.h5 right-count.h5 || fail "headings that count from 1"
     table id.csv aibc apple,beech,cedar
     verb embed id.csv id.h5 input.skip_columns=i input.labels=kind output.model=id.mod.h5 output.picture=none $short || fail "embed"
     places 1 "" id.mod.h5 old.csv # which lacks the column that was left out

@@ -243,6 +243,10 @@ static void errors_replace_each_other(void **state) {
     assert_int_equal(ikt_parameters_set(parameters, "no.key", "3"), IKT_ERR_USAGE);
     assert_int_equal(ikt_embedding_draw(map, "/no/run.png", false, NULL), IKT_ERR_FILE);
     assert_non_null(strstr(ikt_message(ctx), "/no/run.png"));
+    assert_int_equal(ikt_embedding_draw(map, "run.jpg", false, NULL), IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "name it run.png (or .svg, .pdf)"));
+    assert_int_equal(ikt_embedding_view(map, "run.png", false, NULL, NULL, 0), IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "name it run.html"));
     succeed(ctx, ikt_context_split(ctx, 0, &part));
     assert_string_equal(ikt_message(ctx), "");
     ikt_context_destroy(&part);

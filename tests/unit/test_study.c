@@ -161,8 +161,21 @@ static void lists_of_options_are_combined(void **state) {
         assert_string_equal(of->text[2], options[i][1]);
     }
     ikt_study_destroy(&s);
+    snprintf(text, sizeof text,
+             "%s  - {name: a name of more than twenty-four letters, generate: gaussian-mixture,\n"
+             "     options: {points: [1000, 2000], dimensions: [20, 30], clusters: [3, 4],\n"
+             "               separation: [1.25, 1.26]}}\n",
+             start);
+    write_text(text);
+    assert_int_equal(ikt_study_read(ctx, "unit-study.yaml", &s), IKT_OK);
+    assert_int_equal(s.n_data, 17);
+    assert_string_equal(s.data[16].name, "a name of more than twenty-four letters (points 2000, "
+                                         "dimensions 30, clusters 4, separation 1.26)");
+    ikt_study_destroy(&s);
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
+
+#define WORDS "a name of sixty letters, which is as many as a name may have "
 
 static void what_is_unknown_is_refused_with_its_line(void **state) {
     ikt_context *ctx = *state;
@@ -171,6 +184,10 @@ static void what_is_unknown_is_refused_with_its_line(void **state) {
          "line 10: a data set has no key 'sed'; did you mean"},
         {"  - {name: x}\n", "line 10: a data set has either `file` or `generate`"},
         {"  - {name: one, file: y.h5}\n", "two data sets called 'one'"},
+        {"  - name: " WORDS WORDS WORDS
+         "\n    generate: sphere\n    options: {points: [1000, 2000]}\n",
+         "points 1000...', the name of a set is longer than 191 characters: give it a shorter "
+         "name"},
         {"  - {name: x, generate: uniform-3d}\n", "did you mean 'uniform-2d'?"},
         {"  - {name: x, generate: sphere, options: {pints: 3}}\n", "no option 'pints'"},
         {"  - {name: x, generate: sphere, options: {points: few}}\n", "'few' is not an integer"},

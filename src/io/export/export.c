@@ -2,7 +2,9 @@
  */
 #include "io/export/export.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arrays.h"
@@ -14,8 +16,6 @@
 #include "io/numbers/element.h"
 #include "io/sources/labels.h"
 #include "io/sources/source.h"
-
-static const char originals[] = "diagnostics/row";
 
 /* COLLECTIVE. Whether the map's file is HDF5 and has such a data set, or one in obs. */
 static ikt_status look_for(ikt_export *export, const char *dataset, bool *present) {
@@ -37,17 +37,13 @@ ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out) {
     IKT_TRY(ikt_result_open(ctx, run, &out->file));
     out->n = ikt_result_rows(out->file);
     out->q = ikt_result_dimensions(out->file);
-    bool present = false;
-    IKT_TRY(ikt_beside_open(ctx, out->file, 0, out->n, &out->beside));
-    if (ikt_result_is_run(out->file)) IKT_TRY(look_for(out, originals, &present));
-    if (!present) return IKT_OK;
-    return ikt_column_open(ctx, ikt_result_path(out->file), originals, out->n, &out->numbers);
+    return ikt_beside_open(ctx, out->file, 0, out->n, &out->beside);
 }
 
-ikt_status ikt_export_numbers(ikt_export *export, int64_t first, int64_t count, int64_t *number) {
+void ikt_export_numbers(const ikt_export *export, int64_t first, int64_t count, int64_t *number) {
+    const int64_t *original = export->beside.original;
     for (int64_t i = 0; i < count; i++)
-        number[i] = first + i;
-    return export->numbers ? ikt_column_read_wholes(export->numbers, first, count, number) : IKT_OK;
+        number[i] = original ? original[first + i] : first + i;
 }
 
 void ikt_export_close(ikt_export *export) {
@@ -58,9 +54,62 @@ void ikt_export_close(ikt_export *export) {
         ikt_free(&export->column[c].classes);
         ikt_free(&export->column[c].names);
     }
-    ikt_column_close(&export->numbers);
     ikt_beside_close(&export->beside);
     ikt_result_close(&export->file);
+}
+
+static const char *part_of(const ikt_place *place) {
+    return ikt_text_or(place->part, "labels");
+}
+
+/* Above the numbers that are written in digits alone: ids of 64 bits have 20. */
+#define DIGITS_MOST 1e20
+
+/* LOCAL, pure. Whether the text is a whole number that a double does not hold. */
+static bool is_rounded(const char *text) {
+    char digits[64];
+    const char *first = text + (text[0] == '-' || text[0] == '+');
+    if (!*first || strlen(first) > 40 || first[strspn(first, "0123456789")]) return false;
+    first += strspn(first, "0");
+    snprintf(digits, sizeof digits, "%.0f", strtod(first, NULL));
+    return *first && strcmp(digits, first) != 0;
+}
+
+/* COLLECTIVE. Keeps the cells of a column of CSV as text where doubles round whole numbers in it,
+ * such as ids of 19 digits; of a file alone it is not known which column that is. All ranks have
+ * all rows. */
+static ikt_status keep_digits(ikt_export *export, ikt_export_column *c) {
+    ikt_context *ctx = export->ctx;
+    ikt_place place;
+    bool any = false;
+    for (int64_t i = 0; i < export->n && !any; i++)
+        any = fabs(c->cells[i]) >= IKT_DOUBLE_WHOLE && fabs(c->cells[i]) < DIGITS_MOST;
+    if (!any) return IKT_OK;
+    IKT_TRY(ikt_place_find(ctx, c->source, &place));
+    if (!place.is_csv) return IKT_OK;
+    if (!place.part[0])
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has numbers of more digits than all doubles hold: name the column, "
+                        "%s:COLUMN, and they are written as they are",
+                        c->source, c->source);
+    IKT_TRY(ikt_beside_texts(&export->beside, c->source, &c->texts));
+    any = false;
+    for (int64_t i = 0; i < export->n && !any; i++)
+        any = is_rounded(c->texts.text[i]);
+    if (any) {
+        ikt_free(&c->cells);
+        c->kind = IKT_EXPORT_TEXTS;
+    } else {
+        ikt_texts_free(&c->texts);
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Holds the numbers of a file whose columns are not read by ranges. */
+static ikt_status hold_numbers(ikt_export *export, ikt_export_column *c) {
+    IKT_TRY(ikt_alloc_all(export->ctx, &c->cells, export->n, sizeof *c->cells, "column"));
+    IKT_TRY(ikt_beside_numbers(&export->beside, c->source, c->cells));
+    return keep_digits(export, c);
 }
 
 /* COLLECTIVE. Opens a column whatever it is, of which each block is read when it is written. Those
@@ -86,22 +135,29 @@ static ikt_status open_column(ikt_export *export, const char *file, const char *
     if (has_names)
         return ikt_label_file_read(ctx, c->source, export->n, 0, 0, NULL, &has_names, &c->names);
     IKT_TRY(ikt_place_find(ctx, c->source, &place));
-    if (place.is_hdf5 && place.part[0])
-        return ikt_column_open(ctx, file, dataset, export->n, &c->values);
-    IKT_TRY(ikt_alloc_all(ctx, &c->cells, export->n, sizeof *c->cells, "column"));
-    return ikt_beside_numbers(&export->beside, c->source, c->cells);
+    if (place.is_hdf5)
+        return ikt_column_open(ctx, place.file, part_of(&place), export->n, &c->values);
+    return hold_numbers(export, c);
 }
 
 /* COLLECTIVE. Holds the rows of a column that has an entry for each row of the input. */
 static ikt_status hold_column(ikt_export *export, ikt_export_column *c) {
     ikt_context *ctx = export->ctx;
+    ikt_place place;
+    bool are_whole;
     if (c->kind == IKT_EXPORT_TEXTS) return ikt_beside_texts(&export->beside, c->source, &c->texts);
     if (c->kind == IKT_EXPORT_CLASSES) {
         IKT_TRY(ikt_alloc_all(ctx, &c->classes, export->n, sizeof *c->classes, "column"));
         return ikt_beside_labels(&export->beside, c->source, c->classes, &c->names);
     }
-    IKT_TRY(ikt_alloc_all(ctx, &c->cells, export->n, sizeof *c->cells, "column"));
-    return ikt_beside_numbers(&export->beside, c->source, c->cells);
+    IKT_TRY(ikt_place_find(ctx, c->source, &place));
+    if (!place.is_hdf5) return hold_numbers(export, c);
+    IKT_TRY(ikt_alloc_all(ctx, &c->classes, export->n, sizeof *c->classes, "column"));
+    IKT_TRY(
+        ikt_beside_wholes(&export->beside, place.file, part_of(&place), &are_whole, c->classes));
+    if (are_whole) return IKT_OK;
+    ikt_free(&c->classes);
+    return hold_numbers(export, c);
 }
 
 ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset,
@@ -118,10 +174,9 @@ ikt_status ikt_export_add(ikt_export *export, const char *file, const char *data
     ikt_export_column *c = &export->column[export->columns++]; /* closed with the others */
     *c = (ikt_export_column){.values = NULL};
     /* "diagnostics/nearest" is headed "nearest"; one of the labels is a label. */
-    const char *named = dataset[0] ? dataset : file; /* FILE.npy is one column */
-    const char *slash = strrchr(named, '/'), *name = slash ? slash + 1 : named;
-    const int length = (int)(dataset[0] ? strlen(name) : strcspn(name, "."));
-    snprintf(c->name, sizeof c->name, "%.*s", length, name);
+    const char *slash = strrchr(dataset, '/');
+    snprintf(c->name, sizeof c->name, "%s", slash ? slash + 1 : dataset);
+    if (!dataset[0]) ikt_file_column(file, c->name, sizeof c->name); /* FILE.npy is one column */
     if (strcmp(c->name, "labels") == 0) strcpy(c->name, "label");
     const bool is_label = strcmp(file, own) == 0 && strcmp(dataset, "labels") == 0;
     if (!is_label || !ikt_result_is_run(export->file)) {
@@ -157,7 +212,7 @@ ikt_status ikt_export_add_labels(ikt_export *export) {
 
 bool ikt_export_is_real(const ikt_export_column *column) {
     return column->kind == IKT_EXPORT_NUMBERS &&
-           (column->cells || ikt_column_is_real(column->values));
+           (column->cells || (column->values && ikt_column_is_real(column->values)));
 }
 
 ikt_status ikt_export_reals(ikt_export *export, int64_t c, int64_t first, int64_t count,
@@ -289,4 +344,5 @@ static ikt_status write_npy(ikt_export *export, const ikt_export_options *option
     return ikt_shared_end(&file, write_places(export, file));
 }
 
-const ikt_export_format ikt_export_npy = {"npy", ".npy", NULL, false, false, true, write_npy};
+const ikt_export_format ikt_export_npy = {"npy", ".npy", "NPY", ".npy",
+                                          false, false,  true,  write_npy};

@@ -35,7 +35,7 @@ typedef struct {
     char source[2 * IKT_EXPORT_PATH]; /* FILE:DATASET of what is read anew for every block */
     ikt_column *values;               /* numbers, and the labels of a run; owned */
     double *cells;                    /* [n] numbers of a column that is held, as of CSV; owned */
-    int64_t *classes;                 /* [n] likewise; owned */
+    int64_t *classes;                 /* [n] likewise, or integers; owned */
     ikt_texts texts;                  /* likewise, all n; owned */
     char *names;                      /* "a\nb\n": line k names class k; NULL: none; owned */
 } ikt_export_column;
@@ -47,8 +47,7 @@ typedef struct {
     ikt_result_file *file; /* owned */
     int64_t n;
     int q;
-    ikt_beside beside;   /* all rows, for columns of other files */
-    ikt_column *numbers; /* of the rows in the input, where some were left out; else NULL; owned */
+    ikt_beside beside; /* all rows: their numbers in the input, columns of other files */
     ikt_export_column column[IKT_EXPORT_COLUMNS];
     int64_t columns;
 } ikt_export;
@@ -65,12 +64,13 @@ typedef struct {
 } ikt_export_options;
 
 typedef struct {
-    const char *name;       /* "npy" */
-    const char *endings;    /* ".npy", several with blanks between */
-    const char *own_ending; /* of a format that is HDF5: ".h5ad"; else NULL */
-    bool has_columns;       /* whether it holds more than the places */
-    bool is_text;           /* and may be gzipped */
-    bool is_stream;         /* written from front to back: into a pipe, too */
+    const char *name;    /* "npy" */
+    const char *endings; /* ".npy", several with blanks between */
+    const char *what;    /* is written and under which names, as ikt_files_add_written takes them */
+    const char *own_endings;
+    bool has_columns; /* whether it holds more than the places */
+    bool is_text;     /* and may be gzipped */
+    bool is_stream;   /* written from front to back: into a pipe, too */
     /* COLLECTIVE. Errors: IKT_ERR_FILE, IKT_ERR_DATA, IKT_ERR_RESOURCE. */
     ikt_status (*write)(ikt_export *export, const ikt_export_options *options, const char *path);
 } ikt_export_format;
@@ -91,9 +91,9 @@ ikt_status ikt_export_add(ikt_export *export, const char *file, const char *data
  * as above. */
 ikt_status ikt_export_add_labels(ikt_export *export);
 
-/* COLLECTIVE. The numbers in the input of the rows first .. first + count - 1: those that the run
- * has stored, or from `first` on. Errors: those of reading. */
-ikt_status ikt_export_numbers(ikt_export *export, int64_t first, int64_t count, int64_t *number);
+/* LOCAL. The numbers in the input of the rows first .. first + count - 1: those that the run has
+ * stored, where they ascend as those of a run do, or else from `first` on. */
+void ikt_export_numbers(const ikt_export *export, int64_t first, int64_t count, int64_t *number);
 
 /* LOCAL. Whether a column of numbers is of a floating type. */
 bool ikt_export_is_real(const ikt_export_column *column);

@@ -200,7 +200,7 @@ static void add_row(table *t, int64_t i) {
 
 static ikt_status read_block(table *t, int64_t first, int64_t count) {
     IKT_TRY(ikt_result_read_embedding(t->export->file, first, count, t->y));
-    if (t->options->row_numbers) IKT_TRY(ikt_export_numbers(t->export, first, count, t->number));
+    if (t->options->row_numbers) ikt_export_numbers(t->export, first, count, t->number);
     for (int64_t c = 0; c < t->export->columns; c++) {
         ikt_export_texts_free(&t->text[c]);
         if (t->real[c])
@@ -262,5 +262,7 @@ static ikt_status write_tsv(ikt_export *export, const ikt_export_options *option
     return write_text(export, options, path, '\t');
 }
 
-const ikt_export_format ikt_export_csv = {"csv", ".csv", NULL, true, true, true, write_csv};
-const ikt_export_format ikt_export_tsv = {"tsv", ".tsv", NULL, true, true, true, write_tsv};
+const ikt_export_format ikt_export_csv = {"csv", ".csv", "CSV text", ".csv .txt .gz",
+                                          true,  true,   true,       write_csv};
+const ikt_export_format ikt_export_tsv = {"tsv", ".tsv", "TSV text", ".tsv .txt .gz",
+                                          true,  true,   true,       write_tsv};

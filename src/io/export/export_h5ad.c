@@ -346,5 +346,5 @@ static ikt_status write_h5ad(ikt_export *export, const ikt_export_options *optio
     return ikt_shared_end(&copy, st);
 }
 
-const ikt_export_format ikt_export_h5ad = {"h5ad", ".h5ad", ".h5ad",   false,
-                                           false,  false,   write_h5ad};
+const ikt_export_format ikt_export_h5ad = {"h5ad", ".h5ad", "an HDF5 file", ".h5ad",
+                                           false,  false,   false,          write_h5ad};

@@ -88,7 +88,8 @@ static ikt_status fill(grid *g, int64_t what, int64_t first, int64_t count, cons
         *rows = g->byte;
         return IKT_OK;
     case ROW_NUMBERS:
-        return ikt_export_numbers(g->export, first, count, g->whole);
+        ikt_export_numbers(g->export, first, count, g->whole);
+        return IKT_OK;
     default: {
         const int64_t c = what - COLUMN;
         if (!ikt_export_is_real(&g->export->column[c]))
@@ -170,8 +171,8 @@ static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_options *opt
         if (export->column[c].kind == IKT_EXPORT_TEXTS)
             return ikt_fail(
                 ctx, IKT_ERR_USAGE, /* the same on all ranks */
-                "the column '%s' holds text, and point data of VTK are numbers; csv and "
-                "tsv hold text",
+                "the column '%s' holds text, or numbers of CSV that doubles would round, and point "
+                "data of VTK are numbers; csv and tsv hold text",
                 export->column[c].name);
     const int64_t rows = IKT_EXPORT_BLOCK;
     IKT_ARRAYS(held, ctx, "block");
@@ -187,5 +188,5 @@ static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_options *opt
 
 _Static_assert(PIECE % IKT_EXPORT_BLOCK == 0, "a block lies within a piece");
 
-const ikt_export_format ikt_export_vtkhdf = {"vtkhdf", ".vtkhdf .hdf", ".vtkhdf",   true,
-                                             false,    false,          write_vtkhdf};
+const ikt_export_format ikt_export_vtkhdf = {
+    "vtkhdf", ".vtkhdf .hdf", "an HDF5 file", ".vtkhdf", true, false, false, write_vtkhdf};

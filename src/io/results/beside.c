@@ -38,11 +38,17 @@ ikt_status ikt_beside_open(ikt_context *ctx, ikt_result_file *map, int64_t first
     int64_t is_other = 0;
     *out = (ikt_beside){.ctx = ctx, .n = ikt_result_rows(map), .first = first, .count = count};
     if (!ikt_result_is_run(map)) return IKT_OK;
-    IKT_TRY(ikt_alloc_all(ctx, &out->original, count, sizeof *out->original, "row numbers"));
-    IKT_TRY(ikt_result_read_labels(map, "diagnostics/row", first, count, out->original, &present));
-    for (int64_t i = 0; present && i < count;
-         i++) /* of a file of other programs they may be others */
-        is_other |= out->original[i] < (i > 0 ? out->original[i - 1] + 1 : 0);
+    /* Of a file of other programs they may be others: each is compared with the one before it,
+     * which for the first of this rank is the last of another. */
+    const int64_t before = count > 0 && first > 0;
+    int64_t *original;
+    IKT_TRY(ikt_alloc_all(ctx, &out->original, count + before, sizeof *original, "row numbers"));
+    original = out->original;
+    IKT_TRY(ikt_result_read_labels(map, "diagnostics/row", first - before, count + before, original,
+                                   &present));
+    for (int64_t i = 0; present && i < count + before; i++)
+        is_other |= original[i] < (i > 0 ? original[i - 1] + 1 : 0);
+    if (before) memmove(original, original + 1, (size_t)count * sizeof *original);
     present = present && ikt_max_one(ctx, is_other) == 0;
     out->original_is_known = present;
     if (present) {
@@ -125,6 +131,22 @@ ikt_status ikt_beside_numbers(const ikt_beside *b, const char *name, double *val
     for (int64_t i = 0; i < b->count; i++)
         values[i] = all[place_of(b, i)];
     return IKT_OK;
+}
+
+ikt_status ikt_beside_wholes(const ikt_beside *b, const char *path, const char *dataset,
+                             bool *are_whole, int64_t *values) {
+    ikt_column *column;
+    IKT_TRY(ikt_column_open(b->ctx, path, dataset, ikt_at_least(b->least), &column));
+    *are_whole = !ikt_column_is_real(column);
+    const range of = range_of(b);
+    IKT_ARRAYS(held, b->ctx, "column");
+    int64_t *all = ikt_claim(&held, *are_whole ? of.count : 0, sizeof *all);
+    ikt_status st = ikt_arrays_agree(&held);
+    if (st == IKT_OK && *are_whole) st = ikt_column_read_wholes(column, of.first, of.count, all);
+    ikt_column_close(&column);
+    for (int64_t i = 0; st == IKT_OK && *are_whole && i < b->count; i++)
+        values[i] = all[place_of(b, i)];
+    return st;
 }
 
 ikt_status ikt_beside_texts(const ikt_beside *b, const char *name, ikt_texts *texts) {

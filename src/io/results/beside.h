@@ -32,10 +32,19 @@ void ikt_beside_close(ikt_beside *beside);
 /* COLLECTIVE. Whether a column of another length than the map's may be one of the input. */
 bool ikt_beside_may_be_input(const ikt_beside *beside, const char *name);
 
-/* COLLECTIVE. As ikt_label_file_read, ikt_number_file_read and ikt_texts_read, of these rows. */
+/* COLLECTIVE. As ikt_label_file_read and ikt_number_file_read, of these rows. */
 ikt_status ikt_beside_labels(const ikt_beside *beside, const char *name, int64_t *labels,
                              char **names);
 ikt_status ikt_beside_numbers(const ikt_beside *beside, const char *name, double *values);
+
+/* COLLECTIVE. Integers of a data set that has an entry for each row of the input, in all their
+ * digits.
+ *   are_whole   receives whether it holds integers: no values are read of another
+ * Errors: those of ikt_column_open and ikt_column_read_wholes. */
+ikt_status ikt_beside_wholes(const ikt_beside *beside, const char *path, const char *dataset,
+                             bool *are_whole, int64_t *values);
+
+/* COLLECTIVE. As ikt_texts_read, of these rows. */
 ikt_status ikt_beside_texts(const ikt_beside *beside, const char *name, ikt_texts *texts);
 
 #endif

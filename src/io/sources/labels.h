@@ -84,6 +84,13 @@ typedef struct {
  * Errors: IKT_ERR_FILE: what is there is no regular file, or cannot be read. */
 ikt_status ikt_place_find(ikt_context *ctx, const char *name, ikt_place *place);
 
+/* LOCAL. The name of the column of a file that is one column: that of the file without its folder
+ * and its ending, or both of them in ids.csv.gz. */
+void ikt_file_column(const char *path, char *name, size_t size);
+
+/* The first whole number whose neighbour is no double: from here on integers have more digits. */
+#define IKT_DOUBLE_WHOLE 9007199254740992.0
+
 /* A text for each row, of any length: strings or integers of an HDF5 file, or a column of a CSV
  * file.
  *

@@ -139,6 +139,18 @@ ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *na
     return ikt_labels_have_names(ctx, file, p.file, label_part(&p), named);
 }
 
+void ikt_file_column(const char *path, char *name, size_t size) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t length = strlen(base);
+    if (length > 3 && strcmp(base + length - 3, ".gz") == 0) length -= 3;
+    for (size_t dot = length; dot-- > 1;)
+        if (base[dot] == '.') {
+            length = dot;
+            break;
+        }
+    snprintf(name, size, "%.*s", (int)length, base);
+}
+
 ikt_status ikt_number_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                 int64_t count, double *values) {
     ikt_place p;

@@ -137,6 +137,7 @@ static ikt_status csv_name_columns(const ikt_source *source, ikt_text *names) {
     const ikt_csv_columns *c = &((const parsed_self *)source->self)->csv.columns;
     int64_t *at IKT_AT_END(ikt_free) = NULL;
     bool any = false;
+    if (c->is_numbered) return IKT_OK; /* headings that only count say nothing */
     IKT_TRY(ikt_alloc(source->ctx, &at, source->d, sizeof *at, purpose));
     for (int64_t k = 0; k < c->columns; k++) {
         if (c->role[k] != IKT_CSV_NUMBER) continue;
