@@ -384,8 +384,7 @@ int64_t ikt_measures_memory(const ikt_measure_settings *settings,
         const int64_t bytes = passes[p] + ikt_queries_memory(settings, extent, p == 1, true);
         if (passes[p] > 0 && bytes > most) most = bytes;
     }
-    /* Where rows have no label the others are a map of their own (labelled.c). */
-    return (1 + (extent->classes > 0)) * ikt_measure_view_memory(extent) + most;
+    return ikt_measure_view_memory(extent) + most;
 }
 
 /* --- the names that measures come under ------------------------------------------------------- */

@@ -166,7 +166,8 @@ typedef struct {
     bool input; /* whether there is any */
 } ikt_measure_extent;
 
-/* LOCAL. Predicted peak bytes per rank of ikt_measures_compute. */
+/* LOCAL. Predicted peak bytes per rank of ikt_measures_compute, where all rows have a label: those
+ * that have one among others are held once more (labelled.c). */
 int64_t ikt_measures_memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent);
 
 /* LOCAL. Appends one value. Errors: IKT_ERR_RESOURCE. */

@@ -239,7 +239,7 @@ static void refusals(void **state) {
            "0.5 cannot be stored as uint8");
     expect(ctx, convert_text(ctx, "1,1e300\n", "--type float32"), IKT_ERR_DATA,
            "1e+300 cannot be stored as float32");
-    expect(ctx, convert_text(ctx, "1,2\n3,abc\n", ""), IKT_ERR_DATA, "line 2, column 2: 'abc'");
+    expect(ctx, convert_text(ctx, "7,2\n3,abc\n", ""), IKT_ERR_DATA, "line 2, column 2: 'abc'");
     expect(ctx, convert_text(ctx, "1,2\n", "--rows 2"), IKT_ERR_USAGE, "has only 1 rows");
     expect(ctx, convert_text(ctx, "1,2\n", "--skip-columns 1,2"), IKT_ERR_DATA,
            "1 rows of 0 columns");

@@ -573,6 +573,31 @@ static void pca_of_wide_rows(void **state) {
     free(wide.x);
 }
 
+/* Five rows that are three, fewer than there are ranks and than components that are asked for: two
+ * directions, and zeros; the same bits on one rank. */
+static void pca_of_few_rows_that_are_equal(void **state) {
+    enum { N = 5, D = 1100, K = 6 };
+    ikt_context *on[] = {*state, ikt_test_alone()};
+    table t = table_make(N, D, 0);
+    const ikt_row_reader reader = reader_of(&t);
+    ikt_pca *pca[2];
+    memcpy(t.x + D, t.x, D * sizeof *t.x);
+    memcpy(t.x + 3 * D, t.x + 2 * D, D * sizeof *t.x);
+    assert_true(ikt_covariance_is_of_few(N, D));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ikt_pca_fit(on[i], &reader, K, &pca[i]), IKT_OK);
+        assert_int_equal(pca[i]->rank, 2);
+        for (int64_t e = 2 * D; e < K * D; e++)
+            assert_true(pca[i]->components[e] == 0 && pca[i]->variance[e / D] == 0);
+    }
+    assert_memory_equal(pca[0]->components, pca[1]->components, K * D * sizeof(double));
+    assert_memory_equal(pca[0]->variance, pca[1]->variance, K * sizeof(double));
+    ikt_pca_destroy(&pca[0]);
+    ikt_pca_destroy(&pca[1]);
+    ikt_context_destroy(&on[1]);
+    free(t.x);
+}
+
 /* Points on a line in three dimensions, with a constant column. */
 static void pca_of_a_line(void **state) {
     ikt_context *ctx = *state;
@@ -634,5 +659,5 @@ IKT_MPI_TESTS(ikt_test(blocks_cover_all_rows), ikt_test(stats_are_right_and_repr
               ikt_test(generalised_problem_needs_a_definite_matrix),
               ikt_test(eigen_refuses_what_integers_cannot_count),
               ikt_test(pca_scores_have_the_variances), ikt_test(pca_of_wide_rows),
-              ikt_test(pca_of_a_line), ikt_test(pca_passes_on_the_readers_failure),
-              ikt_test(pca_refuses_too_many_columns))
+              ikt_test(pca_of_few_rows_that_are_equal), ikt_test(pca_of_a_line),
+              ikt_test(pca_passes_on_the_readers_failure), ikt_test(pca_refuses_too_many_columns))

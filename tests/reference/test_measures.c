@@ -394,7 +394,7 @@ static void rows_without_a_label_are_left_out(void **state) {
         ikt_measures_destroy(&all);
         ikt_measures_destroy(&some);
         for (int64_t i = 0; i < N; i++)
-            s.labels[i] = i < 6 ? i % 2 : -1;
+            s.labels[i] = i < 6 ? 2 + i % 2 : -1;
         refused(*state, &s.set, &settings, IKT_ERR_DATA, "only 6 rows have a label");
         s.labels[0] = s.labels[2] = s.labels[4] = -1;
         settings.only = "clusters";
