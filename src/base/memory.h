@@ -52,7 +52,8 @@ void ikt_free_each(void *const pointers[], size_t count);
 int64_t ikt_memory_now(const ikt_context *ctx);
 int64_t ikt_memory_peak(const ikt_context *ctx);
 
-/* LOCAL. Bytes that are resident beside the accounted ones: program, libraries, what a host has. */
+/* LOCAL. Bytes that are resident beside the accounted ones: program, libraries, what a host has.
+ * What the C library holds free is given back first. */
 int64_t ikt_memory_beside(const ikt_context *ctx);
 
 /* LOCAL. Bytes this rank may still use, and by what: the least of what the machine, the control

@@ -75,7 +75,7 @@ int64_t ikt_measure_view_memory(const ikt_measure_extent *extent);
 typedef struct {
     ikt_measured what;     /* of them: rows, y and labels; the rest as it was */
     ikt_measure_view view; /* of them; empty where `missing` is 0 or all rows */
-    int64_t missing;       /* rows without a label, below 0 */
+    int64_t missing;       /* rows without a label */
     float *y;
     int64_t *labels;
 } ikt_labelled_map;

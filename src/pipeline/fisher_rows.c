@@ -1,6 +1,5 @@
 /* Classes of train rows. See fisher_line.h. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/comm.h"
@@ -18,30 +17,6 @@
 #include "pipeline/fisher_line.h"
 
 static const char purpose[] = "labels";
-
-/* --- names ------------------------------------------------------------------------------------ */
-
-/* The line of a label; NULL beyond them. */
-static const char *line_of(const char *names, int64_t label, size_t *length) {
-    if (!names || label < 0) return NULL;
-    for (; *names && label > 0; label--) {
-        names += strcspn(names, "\n");
-        names += *names == '\n';
-    }
-    if (!*names) return NULL;
-    *length = strcspn(names, "\n");
-    return names;
-}
-
-/* "3", or "three" where the classes have names. */
-static void name_class(const char *names, int64_t label, char *text, size_t size) {
-    size_t length = 0;
-    const char *line = line_of(names, label, &length);
-    if (line && length > 0)
-        snprintf(text, size, "%.*s", (int)length, line);
-    else
-        snprintf(text, size, "%lld", (long long)label);
-}
 
 /* --- the train list --------------------------------------------------------------------------- */
 
@@ -169,11 +144,10 @@ static ikt_status check_classes(ikt_context *ctx, const ikt_fisher_settings *set
                         IKT_CLASSES_MOST);
     for (int i = 0; i < c->classes; i++) {
         if (c->size[i] >= 2) continue;
-        name_class(names, c->value[i], name, sizeof name);
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "class %s has one train row, and affinity.kind=fisher needs two of each "
                         "class; take away its label, or join the class with another",
-                        name);
+                        ikt_label_name(names, c->value[i], name, sizeof name));
     }
     const int64_t m = ikt_fisher_support(settings, c->trained);
     if (m > c->trained)

@@ -92,6 +92,16 @@ void ikt_plan_components(const ikt_task *t, ikt_stage stage, double share, int64
 void ikt_plan_before_loop(const ikt_task *t);
 void ikt_plan_loop(const ikt_task *t);
 
+/* What is held where something holds. */
+static inline int64_t when(bool holds, int64_t bytes) {
+    return holds ? bytes : 0;
+}
+
+/* What a search needs beside rows and lists: what rows keep that are compared with all; or centres
+ * and an order; while rows are moved, a copy of coordinates, or slices. Rows as bytes and their
+ * lists are counted here. */
+int64_t ikt_plan_search_bytes(const ikt_workload *w);
+
 /* Adds the search by distances that follow labels. Its memory: of a row, of which the rest of the
  * run knows; and what the search holds beside that, 0 where there is no such search. */
 void ikt_plan_classes(const ikt_task *t);

@@ -9,7 +9,6 @@
 #include "transform/transform.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arrays.h"
@@ -22,39 +21,12 @@
 #include "evaluate/measure.h"
 #include "evaluate/tree.h"
 #include "io/formats/class_labels.h"
+#include "io/formats/name_lines.h"
 #include "io/sources/labels.h"
 
 enum { LABEL_NEIGHBOURS = 10, NAMES_TOLD = 5 };
 
 /* --- one numbering ---------------------------------------------------------------------------- */
-
-typedef struct {
-    const char *name;
-    int64_t number;
-} named;
-
-static int by_name(const void *a, const void *b) {
-    const named *x = a, *y = b;
-    const int order = strcmp(x->name, y->name);
-    return order ? order : (x->number > y->number) - (x->number < y->number);
-}
-
-/* The lines of a text, which is cut into them. */
-static void cut_lines(char *text, named *out) {
-    int64_t count = 0;
-    for (char *end = strchr(text, '\n'); end; text = end + 1, end = strchr(text, '\n')) {
-        *end = '\0';
-        out[count] = (named){text, count};
-        count++;
-    }
-}
-
-/* The first class of that name; -1: none. */
-static int64_t find_name(const named *sorted, int64_t count, const char *name) {
-    int64_t at;
-    IKT_FIND_FIRST(at, 0, count, strcmp(sorted[at].name, name) >= 0);
-    return at < count && strcmp(sorted[at].name, name) == 0 ? sorted[at].number : -1;
-}
 
 /* A class without a name where others have some is known by its number, which goes behind all
  * `count` names of both sides. */
@@ -72,17 +44,17 @@ static ikt_status renumber(ikt_context *ctx, const char *old_names, ikt_transfor
     int64_t count = old;
     IKT_ARRAYS(held, ctx, "labels");
     char *texts = ikt_claim(&held, old_bytes + new_bytes, 1);
-    named *lines = ikt_claim(&held, old + new, sizeof *lines);
+    ikt_name_line *lines = ikt_claim(&held, old + new, sizeof *lines);
     int64_t *number = ikt_claim(&held, new, sizeof *number);
     char *all = ikt_claim_kept(&held, old_bytes + new_bytes, 1);
     IKT_TRY(held.status);
     char *end = stpcpy(all, old_names);
-    cut_lines(strcpy(texts, old_names), lines);
-    cut_lines(strcpy(texts + old_bytes, done->label_names), lines + old);
-    qsort(lines, (size_t)old, sizeof *lines, by_name);
+    ikt_name_lines_cut(strcpy(texts, old_names), old, lines);
+    ikt_name_lines_cut(strcpy(texts + old_bytes, done->label_names), new, lines + old);
+    ikt_name_lines_sort(lines, old);
     for (int64_t c = 0; c < new; c++) {
         const char *name = lines[old + c].name;
-        number[c] = find_name(lines, old, name);
+        number[c] = ikt_name_lines_find(lines, old, name);
         if (number[c] >= 0) continue;
         number[c] = count++;
         end = stpcpy(stpcpy(end, name), "\n");

@@ -4,11 +4,12 @@
  * Method: the names of both sides are sorted; every read of rows moves their numbers, and of sparse
  * rows the numbers of their columns. Advantage: any kind of source, nothing is stored but a number
  * a column. Disadvantage: a copy of each dense row on its way. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arrays.h"
 #include "base/comm.h"
+#include "io/formats/class_labels.h"
+#include "io/formats/name_lines.h"
 #include "io/sources/source_ops.h"
 
 static const char purpose[] = "names of columns";
@@ -24,9 +25,7 @@ void ikt_column_name_add(ikt_text *names, const char *name) {
 
 /* LOCAL. Takes over what was found where that is one name for each column. */
 static ikt_status keep_names(const ikt_source *source, ikt_text *found, char **names) {
-    int64_t lines = 0;
-    for (int64_t at = 0; at < found->length; at++)
-        lines += found->data[at] == '\n';
+    const int64_t lines = found->data ? ikt_label_names_count(found->data) : 0;
     if (found->status == IKT_OK && lines == source->d && found->length <= IKT_COLUMN_NAMES_MOST) {
         *names = found->data;
         found->data = NULL;
@@ -101,48 +100,31 @@ static const ikt_source_ops ordered_ops = {.self_bytes = sizeof(ordered_self),
 
 /* --- which column stands where ---------------------------------------------------------------- */
 
-typedef struct {
-    const char *name;
-    int64_t column;
-} named;
-
-static int by_name(const void *a, const void *b) {
-    const named *x = a, *y = b;
-    const int order = strcmp(x->name, y->name);
-    return order ? order : (x->column > y->column) - (x->column < y->column);
-}
-
 /* LOCAL. The lines of a text, which is cut into them, sorted. Returns whether there are d. */
-static bool sort_lines(char *text, int64_t d, named *out) {
-    int64_t count = 0;
-    for (char *end = strchr(text, '\n'); end; text = end + 1, end = strchr(text, '\n')) {
-        if (count == d) return false;
-        *end = '\0';
-        out[count] = (named){text, count};
-        count++;
-    }
-    qsort(out, (size_t)count, sizeof *out, by_name);
-    return count == d;
+static bool sort_lines(char *text, int64_t d, ikt_name_line *out) {
+    const bool fits = ikt_name_lines_cut(text, d, out) == d;
+    if (fits) ikt_name_lines_sort(out, d);
+    return fits;
 }
 
 /* LOCAL. Names the first column of the other rows that these rows lack.
  *   wanted, own   [d] sorted, not all the same */
-static ikt_status refuse(const ikt_source *from, const named *wanted, const named *own,
-                         const char *whose) {
-    const named *lacking = NULL;
+static ikt_status refuse(const ikt_source *from, const ikt_name_line *wanted,
+                         const ikt_name_line *own, const char *whose) {
+    const ikt_name_line *lacking = NULL;
     int64_t o = 0;
     for (int64_t w = 0; w < from->d; w++) {
         while (o < from->d && strcmp(own[o].name, wanted[w].name) < 0)
             o++;
         if (o < from->d && strcmp(own[o].name, wanted[w].name) == 0)
             o++;
-        else if (!lacking || wanted[w].column < lacking->column)
+        else if (!lacking || wanted[w].line < lacking->line)
             lacking = &wanted[w];
     }
     return ikt_fail(from->ctx, IKT_ERR_DATA,
                     "%s has no column '%s', which is column %lld of %s: rows are compared column "
                     "by column; where it is the same under another name, rename it",
-                    from->name, lacking->name, (long long)lacking->column + 1, whose);
+                    from->name, lacking->name, (long long)lacking->line + 1, whose);
 }
 
 /* LOCAL. Fills from[d] and to[d]; whether any column moves. */
@@ -151,7 +133,8 @@ static ikt_status match(const ikt_source *source, const char *names, const char 
     const int64_t d = source->d, bytes = (int64_t)strlen(names) + 1;
     IKT_ARRAYS(held, source->ctx, purpose);
     char *texts = ikt_claim(&held, bytes + (int64_t)strlen(own_names) + 1, 1);
-    named *wanted = ikt_claim(&held, d, sizeof *wanted), *own = ikt_claim(&held, d, sizeof *own);
+    ikt_name_line *wanted = ikt_claim(&held, d, sizeof *wanted),
+                  *own = ikt_claim(&held, d, sizeof *own);
     self->from = ikt_claim_kept(&held, d, sizeof *self->from);
     self->to = ikt_claim_kept(&held, d, sizeof *self->to);
     IKT_TRY(held.status);
@@ -161,9 +144,9 @@ static ikt_status match(const ikt_source *source, const char *names, const char 
         return IKT_OK; /* another number of columns, which is refused where it matters */
     for (int64_t k = 0; k < d; k++) {
         if (strcmp(wanted[k].name, own[k].name) != 0) return refuse(source, wanted, own, whose);
-        self->from[wanted[k].column] = own[k].column;
-        self->to[own[k].column] = wanted[k].column;
-        *moves |= wanted[k].column != own[k].column;
+        self->from[wanted[k].line] = own[k].line;
+        self->to[own[k].line] = wanted[k].line;
+        *moves |= wanted[k].line != own[k].line;
     }
     return IKT_OK;
 }
